@@ -1,0 +1,3 @@
+//! Many sources' rows in, one library out.
+
+pub mod model;

@@ -1,0 +1,1 @@
+//! What upstreams speak, as codecs: requests out, meaning of responses in. No sockets.
