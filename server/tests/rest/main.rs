@@ -1,0 +1,4 @@
+//! The OpenSubsonic surface, from the outside.
+
+mod document;
+mod xml;
