@@ -1,0 +1,166 @@
+//! The byte stream under one upstream connection: counts what arrived and notices a slow reader.
+
+use crate::sockopt;
+use std::io::{self, IoSlice};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::TcpStream;
+use tokio::time::Instant;
+use tokio_rustls::client::TlsStream;
+
+/// A reader that leaves us unread for this long is a slow one.
+const SLOW_AFTER: Duration = Duration::from_secs(1);
+
+/// Bytes read at once for a slow reader. hyper's adaptive buffer follows it down.
+const SLOW_READ: usize = 16 * 1024;
+
+/// In clear or encrypted.
+pub(super) enum Stream {
+    Plain(TcpStream),
+    Tls(Box<TlsStream<TcpStream>>),
+}
+
+impl Stream {
+    fn socket(&self) -> &TcpStream {
+        match self {
+            Stream::Plain(stream) => stream,
+            Stream::Tls(stream) => stream.get_ref().0,
+        }
+    }
+}
+
+/// What is known about a connection from outside hyper, which owns its stream.
+#[derive(Debug, Default)]
+pub(super) struct Gauge {
+    received: AtomicU64,
+    clamped: AtomicBool,
+}
+
+impl Gauge {
+    /// Bytes that arrived since the connection stands.
+    pub(super) fn received(&self) -> u64 {
+        self.received.load(Ordering::Relaxed)
+    }
+
+    /// Whether it was made small for a slow reader, and is no good for a fast one.
+    pub(super) fn is_clamped(&self) -> bool {
+        self.clamped.load(Ordering::Relaxed)
+    }
+}
+
+/// One upstream connection's stream, as hyper reads and writes it.
+pub(super) struct Upstream {
+    stream: Stream,
+    gauge: Arc<Gauge>,
+    /// When bytes were last handed up; `None` while we are the ones who wait.
+    handed_up: Option<Instant>,
+}
+
+impl Upstream {
+    pub(super) fn new(stream: Stream) -> (Self, Arc<Gauge>) {
+        let gauge = Arc::new(Gauge::default());
+        let upstream = Upstream {
+            stream,
+            gauge: gauge.clone(),
+            handed_up: None,
+        };
+        (upstream, gauge)
+    }
+
+    /// Clamps when nobody asked for more since [`SLOW_AFTER`]. No timer is needed: as long as nobody reads,
+    /// what the kernel holds does not change by a smaller bound either.
+    fn notice_slow_reader(&mut self) {
+        let Some(since) = self.handed_up.take() else {
+            return;
+        };
+        if !self.gauge.is_clamped() && since.elapsed() > SLOW_AFTER {
+            self.gauge.clamped.store(true, Ordering::Relaxed);
+            // A socket that broke meanwhile says so at the read that follows.
+            let _ = sockopt::clamp_receive(self.stream.socket());
+        }
+    }
+
+    fn poll_stream(&mut self, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        match &mut self.stream {
+            Stream::Plain(stream) => Pin::new(stream).poll_read(cx, buf),
+            Stream::Tls(stream) => Pin::new(stream).poll_read(cx, buf),
+        }
+    }
+}
+
+impl AsyncRead for Upstream {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        self.notice_slow_reader();
+        let before = buf.filled().len();
+        if self.gauge.is_clamped() {
+            let few = buf.remaining().min(SLOW_READ);
+            let mut part = ReadBuf::new(buf.initialize_unfilled_to(few));
+            ready!(self.poll_stream(cx, &mut part))?;
+            let read = part.filled().len();
+            buf.advance(read);
+        } else {
+            ready!(self.poll_stream(cx, buf))?;
+        }
+        let read = buf.filled().len() - before;
+        if read > 0 {
+            self.handed_up = Some(Instant::now());
+        }
+        self.gauge
+            .received
+            .fetch_add(read as u64, Ordering::Relaxed);
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl AsyncWrite for Upstream {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        match &mut self.stream {
+            Stream::Plain(stream) => Pin::new(stream).poll_write(cx, buf),
+            Stream::Tls(stream) => Pin::new(stream).poll_write(cx, buf),
+        }
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bufs: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        match &mut self.stream {
+            Stream::Plain(stream) => Pin::new(stream).poll_write_vectored(cx, bufs),
+            Stream::Tls(stream) => Pin::new(stream).poll_write_vectored(cx, bufs),
+        }
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        match &self.stream {
+            Stream::Plain(stream) => stream.is_write_vectored(),
+            Stream::Tls(stream) => stream.is_write_vectored(),
+        }
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match &mut self.stream {
+            Stream::Plain(stream) => Pin::new(stream).poll_flush(cx),
+            Stream::Tls(stream) => Pin::new(stream).poll_flush(cx),
+        }
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match &mut self.stream {
+            Stream::Plain(stream) => Pin::new(stream).poll_shutdown(cx),
+            Stream::Tls(stream) => Pin::new(stream).poll_shutdown(cx),
+        }
+    }
+}

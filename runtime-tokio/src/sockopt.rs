@@ -1,0 +1,84 @@
+//! What we ask of the kernel for each TCP socket: no Nagle, and small queues for those who prove slow.
+//!
+//! The kernel's buffers, not the program's, are the memory bill of a slow listener: left alone they grow
+//! to megabytes each. They are not bounded from the start, because that would bound a fast download over
+//! a long path too.
+
+use socket2::SockRef;
+use std::io;
+use std::os::fd::AsFd;
+
+/// Unsent bytes that may wait in the kernel for a slow reader.
+pub const SLOW_UNSENT: u32 = 64 * 1024;
+
+/// Send buffer of a slow reader as asked for; Linux doubles it for its bookkeeping.
+pub const SLOW_SEND_BUFFER: usize = 64 * 1024;
+
+/// Receive buffer towards a slow reader's source as asked for; Linux doubles it for its bookkeeping, so
+/// about this much is announced as window.
+pub const SLOW_RECEIVE_BUFFER: usize = 64 * 1024;
+
+/// Sends small writes at once instead of waiting for the acknowledgement of earlier ones.
+///
+/// # Errors
+/// When the socket is no longer connected.
+pub fn send_at_once<S: AsFd>(socket: &S) -> io::Result<()> {
+    SockRef::from(socket).set_tcp_nodelay(true)
+}
+
+/// Bounds how many *unsent* bytes the kernel takes from us. Sent but unacknowledged ones are not counted,
+/// so a long path is not slowed down. Does nothing where the platform has no such option.
+///
+/// # Errors
+/// When the socket is no longer connected.
+pub fn bound_unsent<S: AsFd>(socket: &S, bytes: u32) -> io::Result<()> {
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    SockRef::from(socket).set_tcp_notsent_lowat(bytes)?;
+    #[cfg(not(any(target_os = "linux", target_os = "android")))]
+    let _ = (socket, bytes);
+    Ok(())
+}
+
+/// Keeps what waits in the kernel for a slow reader small.
+///
+/// # Errors
+/// When the socket is no longer connected.
+pub fn clamp_send<S: AsFd>(socket: &S) -> io::Result<()> {
+    bound_unsent(socket, SLOW_UNSENT)?;
+    SockRef::from(socket).set_send_buffer_size(SLOW_SEND_BUFFER)
+}
+
+/// Keeps what waits in the kernel *for us* small, when we pass it on to a slow reader. What has already
+/// arrived stays; the window just does not grow back.
+///
+/// # Errors
+/// When the socket is no longer connected.
+pub fn clamp_receive<S: AsFd>(socket: &S) -> io::Result<()> {
+    SockRef::from(socket).set_recv_buffer_size(SLOW_RECEIVE_BUFFER)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::{TcpListener, TcpStream};
+
+    #[test]
+    fn clamps_are_what_the_kernel_then_reports() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let socket = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let seen = SockRef::from(&socket);
+        assert!(!seen.tcp_nodelay().unwrap());
+
+        send_at_once(&socket).unwrap();
+        clamp_send(&socket).unwrap();
+        clamp_receive(&socket).unwrap();
+
+        assert!(seen.tcp_nodelay().unwrap());
+        #[cfg(target_os = "linux")]
+        {
+            assert_eq!(seen.tcp_notsent_lowat().unwrap(), SLOW_UNSENT);
+            assert_eq!(seen.send_buffer_size().unwrap(), 2 * SLOW_SEND_BUFFER);
+            assert_eq!(seen.recv_buffer_size().unwrap(), 2 * SLOW_RECEIVE_BUFFER);
+        }
+    }
+}

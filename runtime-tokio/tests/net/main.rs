@@ -1,0 +1,4 @@
+//! The HTTP client and the accept loop on real loopback sockets.
+
+mod client;
+mod peer;
