@@ -1,3 +1,5 @@
 //! Many sources' rows in, one library out.
 
 pub mod model;
+pub mod normalise;
+mod version;
