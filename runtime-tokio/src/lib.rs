@@ -2,4 +2,5 @@
 //! and keys. Thin: it moves bytes and keeps time, decisions live in core.
 
 pub mod net;
+pub mod serve;
 pub mod sockopt;

@@ -4,9 +4,10 @@
 //! to megabytes each. They are not bounded from the start, because that would bound a fast download over
 //! a long path too.
 
-use socket2::SockRef;
+use socket2::{SockRef, TcpKeepalive};
 use std::io;
 use std::os::fd::AsFd;
+use std::time::Duration;
 
 /// Unsent bytes that may wait in the kernel for a slow reader.
 pub const SLOW_UNSENT: u32 = 64 * 1024;
@@ -24,6 +25,18 @@ pub const SLOW_RECEIVE_BUFFER: usize = 64 * 1024;
 /// When the socket is no longer connected.
 pub fn send_at_once<S: AsFd>(socket: &S) -> io::Result<()> {
     SockRef::from(socket).set_tcp_nodelay(true)
+}
+
+/// How long a client's connection may be silent before the kernel asks whether he is still there.
+const SILENT: Duration = Duration::from_secs(60);
+
+/// For a client's socket: [`send_at_once`], and find out that his machine is gone without waiting for ever.
+///
+/// # Errors
+/// When the socket is no longer connected.
+pub fn prepare_for_client<S: AsFd>(socket: &S) -> io::Result<()> {
+    send_at_once(socket)?;
+    SockRef::from(socket).set_tcp_keepalive(&TcpKeepalive::new().with_time(SILENT))
 }
 
 /// Bounds how many *unsent* bytes the kernel takes from us. Sent but unacknowledged ones are not counted,

@@ -164,3 +164,38 @@ impl AsyncWrite for Upstream {
         }
     }
 }
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+    use socket2::SockRef;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::net::TcpListener;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_reader_who_stays_away_for_a_second_is_clamped() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let client = TcpStream::connect(listener.local_addr().unwrap());
+        let (mut upstream, gauge) = Upstream::new(Stream::Plain(client.await.unwrap()));
+        let (mut server, _) = listener.accept().await.unwrap();
+
+        // Waiting for the server makes nobody slow.
+        let mut waits = [0; 1];
+        let mut wait = Box::pin(upstream.read_exact(&mut waits));
+        let mut cx = Context::from_waker(std::task::Waker::noop());
+        assert!(wait.as_mut().poll(&mut cx).is_pending());
+        tokio::time::advance(2 * SLOW_AFTER).await;
+        server.write_all(&[7; 4 * SLOW_READ]).await.unwrap();
+        wait.await.unwrap();
+        assert!(!gauge.is_clamped());
+
+        tokio::time::advance(2 * SLOW_AFTER).await;
+        let mut large = [0; 4 * SLOW_READ];
+        assert_eq!(upstream.read(&mut large).await.unwrap(), SLOW_READ);
+        assert!(gauge.is_clamped());
+        assert_eq!(gauge.received(), 1 + SLOW_READ as u64);
+        let socket = SockRef::from(upstream.stream.socket());
+        let receive = socket.recv_buffer_size().unwrap();
+        assert_eq!(receive, 2 * sockopt::SLOW_RECEIVE_BUFFER);
+    }
+}

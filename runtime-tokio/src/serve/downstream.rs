@@ -1,0 +1,136 @@
+//! The byte stream under one client's connection: notices a client who reads slowly.
+
+use crate::sockopt;
+use std::io::{self, IoSlice};
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::TcpStream;
+use tokio::time::Instant;
+
+/// A client who makes us wait this long to write is a slow one.
+const SLOW_AFTER: Duration = Duration::from_secs(1);
+
+/// One client's stream, as hyper reads and writes it.
+pub(super) struct Downstream {
+    stream: TcpStream,
+    /// Since when the kernel takes nothing more.
+    blocked: Option<Instant>,
+    clamped: bool,
+}
+
+impl Downstream {
+    pub(super) fn new(stream: TcpStream) -> Self {
+        Downstream {
+            stream,
+            blocked: None,
+            clamped: false,
+        }
+    }
+
+    /// Clamps when the kernel took nothing for [`SLOW_AFTER`]. No timer is needed: before it takes bytes
+    /// again, a smaller bound changes nothing.
+    fn notice_slow_client(&mut self) {
+        if let Some(since) = self.blocked
+            && !self.clamped
+            && since.elapsed() > SLOW_AFTER
+        {
+            self.clamped = true;
+            // A socket that broke meanwhile says so at the write that follows.
+            let _ = sockopt::clamp_send(&self.stream);
+        }
+    }
+
+    fn wrote(&mut self, outcome: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
+        match outcome {
+            Poll::Ready(_) => self.blocked = None,
+            Poll::Pending => {
+                self.blocked.get_or_insert_with(Instant::now);
+            }
+        }
+        outcome
+    }
+}
+
+impl AsyncRead for Downstream {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_read(cx, buf)
+    }
+}
+
+impl AsyncWrite for Downstream {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        self.notice_slow_client();
+        let outcome = Pin::new(&mut self.stream).poll_write(cx, buf);
+        self.wrote(outcome)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bufs: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        self.notice_slow_client();
+        let outcome = Pin::new(&mut self.stream).poll_write_vectored(cx, bufs);
+        self.wrote(outcome)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(cx)
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+    use socket2::SockRef;
+    use std::future::poll_fn;
+    use tokio::net::TcpListener;
+
+    async fn fill(stream: &mut Downstream) {
+        poll_fn(|cx| {
+            while Pin::new(&mut *stream)
+                .poll_write(cx, &[0; 65536])
+                .is_ready()
+            {}
+            Poll::Ready(())
+        })
+        .await;
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_client_who_blocks_us_for_a_second_is_clamped() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let _client = TcpStream::connect(listener.local_addr().unwrap()).await;
+        let mut stream = Downstream::new(listener.accept().await.unwrap().0);
+
+        fill(&mut stream).await;
+        tokio::time::advance(SLOW_AFTER / 2).await;
+        fill(&mut stream).await;
+        assert!(!stream.clamped);
+
+        tokio::time::advance(SLOW_AFTER).await;
+        fill(&mut stream).await;
+        let socket = SockRef::from(&stream.stream);
+        assert_eq!(socket.tcp_notsent_lowat().unwrap(), sockopt::SLOW_UNSENT);
+        let send = socket.send_buffer_size().unwrap();
+        assert_eq!(send, 2 * sockopt::SLOW_SEND_BUFFER);
+    }
+}
