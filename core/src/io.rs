@@ -148,4 +148,10 @@ pub trait Runtime: Clone + Send + Sync + 'static {
     fn network(&self) -> &Self::Network;
     /// The store.
     fn store(&self) -> &Self::Store;
+
+    /// Runs a computation of some length where it blocks nobody else's requests.
+    fn compute<T, F>(&self, work: F) -> impl Future<Output = T> + Send
+    where
+        T: Send + 'static,
+        F: FnOnce() -> T + Send + 'static;
 }

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use segue_core::Wall;
 use segue_core::io::NetError;
 use segue_core::source::opening::{
-    ERROR_BODY_LIMIT, FirstChunk, HeadJudgement, MediaHead, Served, judge_error_body,
+    ERROR_BODY_LIMIT, FirstChunk, HeadJudgement, MediaHead, Served, Wanted, judge_error_body,
     judge_first_chunk, judge_head,
 };
 use segue_core::source::range::{self, ByteRange, ContentRange};
@@ -36,7 +36,7 @@ fn head(status: u16, headers: &[(&str, &str)]) -> Parts {
 /// The whole judgement of an exchange, as a driver comes to it.
 fn judge(head: &Parts, asked: Option<&str>, body: &[u8]) -> Result<Served, Refusal> {
     let asked = asked.map(|asked| range::parse(asked).unwrap());
-    match judge_head(head, asked.as_ref(), NOW) {
+    match judge_head(head, asked.as_ref(), Wanted::Media, NOW) {
         HeadJudgement::Media(media) => match judge_first_chunk(&media, body, true) {
             FirstChunk::Accepted => Ok(media.served),
             FirstChunk::ErrorBody => Err(judge_error_body(body)),
@@ -388,16 +388,16 @@ fn an_unsatisfiable_range_of_the_client_is_an_answer() {
     };
     let complete = Some(783_843);
     assert_eq!(
-        judge_head(&answer, Some(&asked), NOW),
+        judge_head(&answer, Some(&asked), Wanted::Media, NOW),
         HeadJudgement::RangeNotSatisfiable { complete }
     );
-    let unsaid = judge_head(&head(416, &[]), Some(&asked), NOW);
+    let unsaid = judge_head(&head(416, &[]), Some(&asked), Wanted::Media, NOW);
     assert_eq!(
         unsaid,
         HeadJudgement::RangeNotSatisfiable { complete: None }
     );
     assert_eq!(
-        judge_head(&answer, None, NOW),
+        judge_head(&answer, None, Wanted::Media, NOW),
         HeadJudgement::Refused(Refusal::Status(416))
     );
 }
@@ -407,7 +407,7 @@ fn a_redirect_is_handed_on_to_be_judged() {
     let location = "/rest/stream?id=2".to_owned();
     let answer = head(302, &[("location", &location)]);
     assert_eq!(
-        judge_head(&answer, None, NOW),
+        judge_head(&answer, None, Wanted::Media, NOW),
         HeadJudgement::Redirect { location }
     );
 }

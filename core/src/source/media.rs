@@ -1,5 +1,7 @@
 //! Media types and file extensions of audio.
 
+use super::opening::Wanted;
+
 /// What a `Content-Type` claims about a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Claim {
@@ -12,12 +14,18 @@ pub enum Claim {
 }
 
 /// Reads a `Content-Type`. Playlists (`audio/mpegurl` and the like) are text, whatever they are called.
-pub fn claim(content_type: Option<&str>) -> Claim {
+pub fn claim(content_type: Option<&str>, wanted: Wanted) -> Claim {
     let essence = content_type.map(essence_of).unwrap_or_default();
     match essence.as_str() {
         "" | "application/octet-stream" | "binary/octet-stream" | "application/binary" => {
             Claim::Unsaid
         }
+        // A vector image is a document that can run scripts.
+        "image/svg+xml" => Claim::Other,
+        other if wanted == Wanted::Picture => match other.strip_prefix("image/") {
+            Some(sub) if !sub.is_empty() => Claim::Media,
+            Some(_) | None => Claim::Other,
+        },
         "audio/mpegurl" | "audio/x-mpegurl" | "audio/x-scpls" | "audio/scpls" => Claim::Other,
         "application/ogg" | "application/x-ogg" | "application/flac" | "application/x-flac"
         | "application/mp4" | "video/mp4" | "video/webm" | "video/ogg" => Claim::Media,
@@ -34,7 +42,7 @@ pub fn claim(content_type: Option<&str>) -> Claim {
 
 /// Whether `content_type` names audio, or a container that may hold it.
 pub fn is_media_type(content_type: &str) -> bool {
-    claim(Some(content_type)) == Claim::Media
+    claim(Some(content_type), Wanted::Media) == Claim::Media
 }
 
 /// The type without its parameters, in lower case.

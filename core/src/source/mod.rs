@@ -7,14 +7,14 @@
 //!
 //! ```
 //! use segue_core::Wall;
-//! use segue_core::source::opening::{FirstChunk, HeadJudgement, judge_first_chunk, judge_head};
+//! use segue_core::source::opening::{FirstChunk, HeadJudgement, Wanted, judge_first_chunk, judge_head};
 //!
 //! let (head, ()) = http::Response::builder()
 //!     .header("content-type", "audio/mpeg")
 //!     .body(())
 //!     .unwrap()
 //!     .into_parts();
-//! let HeadJudgement::Media(media) = judge_head(&head, None, Wall(0)) else { panic!() };
+//! let HeadJudgement::Media(media) = judge_head(&head, None, Wanted::Media, Wall(0)) else { panic!() };
 //! assert_eq!(judge_first_chunk(&media, b"ID3\x04 and so on", false), FirstChunk::Accepted);
 //! assert_eq!(judge_first_chunk(&media, b"<?xml version=\"1.0\"?>", false), FirstChunk::ErrorBody);
 //! ```

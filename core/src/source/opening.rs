@@ -75,13 +75,27 @@ pub enum FirstChunk {
     Refused(Refusal),
 }
 
+/// What is being opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Wanted {
+    /// A track.
+    Media,
+    /// A cover.
+    Picture,
+}
+
 /// Judges a response head. `asked` is the range that was sent to the source; `now` serves a `Retry-After`
 /// that is written as a date.
-pub fn judge_head(head: &Parts, asked: Option<&ByteRange>, now: Wall) -> HeadJudgement {
+pub fn judge_head(
+    head: &Parts,
+    asked: Option<&ByteRange>,
+    wanted: Wanted,
+    now: Wall,
+) -> HeadJudgement {
     let status = head.status.as_u16();
     match status {
-        200 => judge_media(head, Served::Whole),
-        206 => judge_part(head, asked),
+        200 => judge_media(head, Served::Whole, wanted),
+        206 => judge_part(head, asked, wanted),
         204 | 205 => HeadJudgement::Refused(Refusal::Empty),
         416 if asked.is_some() => HeadJudgement::RangeNotSatisfiable {
             complete: content_range(&head.headers).and_then(ContentRange::complete),
@@ -107,7 +121,7 @@ pub fn judge_head(head: &Parts, asked: Option<&ByteRange>, now: Wall) -> HeadJud
     }
 }
 
-fn judge_part(head: &Parts, asked: Option<&ByteRange>) -> HeadJudgement {
+fn judge_part(head: &Parts, asked: Option<&ByteRange>, wanted: Wanted) -> HeadJudgement {
     let Some(part) = content_range(&head.headers) else {
         return HeadJudgement::Refused(Refusal::WrongRange);
     };
@@ -117,10 +131,10 @@ fn judge_part(head: &Parts, asked: Option<&ByteRange>) -> HeadJudgement {
     if !as_asked || !as_long {
         return HeadJudgement::Refused(Refusal::WrongRange);
     }
-    judge_media(head, Served::Part(part))
+    judge_media(head, Served::Part(part), wanted)
 }
 
-fn judge_media(head: &Parts, served: Served) -> HeadJudgement {
+fn judge_media(head: &Parts, served: Served, wanted: Wanted) -> HeadJudgement {
     let content_length = content_length(&head.headers);
     if content_length == Some(0) {
         return HeadJudgement::Refused(Refusal::Empty);
@@ -137,7 +151,7 @@ fn judge_media(head: &Parts, served: Served) -> HeadJudgement {
             Err(_) => return HeadJudgement::ErrorBody,
         },
     };
-    match media::claim(content_type) {
+    match media::claim(content_type, wanted) {
         Claim::Media => HeadJudgement::Media(MediaHead {
             content_type: content_type.map(str::to_owned),
             served,

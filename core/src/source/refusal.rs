@@ -2,20 +2,10 @@
 //!
 //! Nothing in here carries upstream text, an address or a query, so a refusal may be shown and stored.
 
+pub use crate::dispatch::Stage;
 use crate::io::NetError;
 use std::fmt;
 use std::time::Duration;
-
-/// Which budget of an opening ran out (contracts 3.3).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Stage {
-    /// Until the connection was accepted.
-    Connect,
-    /// Until the response head was read.
-    Head,
-    /// Until the first body byte.
-    FirstByte,
-}
 
 /// Why a candidate was not committed, or an upstream request came to nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
