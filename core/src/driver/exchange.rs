@@ -77,8 +77,8 @@ pub async fn open_one<R: Runtime>(
         let now = runtime.clock().wall();
         match opening::judge_head(&parts, range.as_ref(), wanted, now) {
             HeadJudgement::Redirect { location } => {
-                hops += 1;
                 *request.uri_mut() = redirect::follow(request.uri(), &location, hops)?;
+                hops += 1;
             }
             HeadJudgement::Refused(refusal) => return Err(refusal),
             HeadJudgement::RangeNotSatisfiable { complete } => {

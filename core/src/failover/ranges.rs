@@ -52,7 +52,7 @@ pub fn plan(
             range: (at == reference
                 || if_range.is_none()
                     && (range.starts_at_zero() || is_same_encode(original, &sources[at])))
-            .then(|| range.clone()),
+            .then_some(*range),
         })
         .collect()
 }

@@ -1,0 +1,577 @@
+//! Contracts section 3 through the real drivers, in a toy world with a clock that jumps.
+
+mod toy;
+
+use bytes::Bytes;
+use http_body_util_free::collect;
+use proptest::prelude::*;
+use segue_core::breaker::{Bank, Lane, Phase, Policy};
+use segue_core::driver::body::{Closing, RelayBody, Session};
+use segue_core::driver::exchange::{Answer, Wanted};
+use segue_core::driver::open::{OpenRequest, Opened, open};
+use segue_core::driver::resume::{Break, resume};
+use segue_core::failover::relay::{Ending, Relay};
+use segue_core::failover::{Candidate, LAST_RESORT_AFTER, Limits, Outcome, StreamMode};
+use segue_core::io::Clock;
+use segue_core::source::range::ByteRange;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use toy::{Host, Toy, ToyBody};
+
+/// Collecting a body without another crate.
+mod http_body_util_free {
+    use bytes::Bytes;
+    use http_body::Body;
+    use std::future::poll_fn;
+    use std::pin::Pin;
+
+    /// All data and how it ended: `true` for a clean end.
+    pub(super) async fn collect<B: Body<Data = Bytes> + Unpin>(body: &mut B) -> (Vec<u8>, bool) {
+        let mut gathered = Vec::new();
+        loop {
+            match poll_fn(|cx| Pin::new(&mut *body).poll_frame(cx)).await {
+                None => return (gathered, true),
+                Some(Err(_)) => return (gathered, false),
+                Some(Ok(frame)) => gathered.extend(frame.into_data().ok().unwrap_or_default()),
+            }
+        }
+    }
+}
+
+const NAMES: [&str; 3] = ["first", "second", "third"];
+
+fn music(seed: u8, len: usize) -> Vec<u8> {
+    let mut bytes = b"fLaC".to_vec();
+    bytes.extend((4..len).map(|n| (n as u8).wrapping_mul(31).wrapping_add(seed) ^ (n >> 8) as u8));
+    bytes
+}
+
+fn bank() -> Mutex<Bank> {
+    let mut bank = Bank::new();
+    for n in 0..3 {
+        bank.register(Lane(n), Policy::instance(Limits::default().suspect));
+    }
+    Mutex::new(bank)
+}
+
+fn candidates(count: usize) -> Vec<Candidate> {
+    let candidate = |n: usize| Candidate {
+        lane: Lane(n as u32),
+        source: NAMES[n].to_owned(),
+    };
+    (0..count).map(candidate).collect()
+}
+
+fn ask(at: usize, range: Option<ByteRange>) -> OpenRequest {
+    let mut request = http::Request::get(format!("http://{}/stream", NAMES[at]));
+    if let Some(range) = range {
+        request = request.header("range", range.to_string());
+    }
+    OpenRequest {
+        request: request.body(Bytes::new()).unwrap(),
+        range,
+    }
+}
+
+fn open_with(toy: &Toy, bank: &Mutex<Bank>, limits: &Limits, count: usize) -> Opened<ToyBody> {
+    toy.run(open(
+        toy,
+        bank,
+        candidates(count),
+        limits,
+        Wanted::Media,
+        |at| Ok(ask(at, None)),
+    ))
+}
+
+fn open_all(toy: &Toy, bank: &Mutex<Bank>, count: usize) -> Opened<ToyBody> {
+    open_with(toy, bank, &Limits::default(), count)
+}
+
+/// Who won, and what each attempt came to.
+fn story(opened: &Opened<ToyBody>) -> (Option<usize>, Vec<(usize, &'static str)>) {
+    let winner = match &opened.outcome {
+        Outcome::Committed { candidate, .. } => Some(*candidate),
+        Outcome::Exhausted { .. } | Outcome::Cancelled => None,
+    };
+    let attempts = opened.attempts.iter();
+    (
+        winner,
+        attempts
+            .map(|a| (a.candidate, a.outcome.as_str()))
+            .collect(),
+    )
+}
+
+fn assert_quiet(toy: &Toy, bank: &Mutex<Bank>) {
+    assert_eq!(toy.open(), 0, "F5: an exchange is left");
+    assert_eq!(
+        bank.lock().unwrap().outstanding(),
+        0,
+        "F5: a permit is left"
+    );
+}
+
+#[test]
+fn f3_a_refused_source_costs_no_time() {
+    let toy = Toy::new([
+        ("first", Host::refusing()),
+        ("second", Host::serving(&music(1, 5000))),
+    ]);
+    let bank = bank();
+    let opened = open_all(&toy, &bank, 2);
+    assert_eq!(
+        story(&opened),
+        (Some(1), vec![(0, "refused"), (1, "served")])
+    );
+    assert_eq!(toy.at(), Duration::ZERO);
+    drop(opened);
+    assert_quiet(&toy, &bank);
+}
+
+#[test]
+fn f3_a_black_hole_holds_up_the_next_source_for_the_stagger_and_then_not_at_all() {
+    let toy = Toy::new([
+        ("first", Host::black_hole()),
+        ("second", Host::serving(&music(1, 5000))),
+    ]);
+    let bank = bank();
+    let opened = open_all(&toy, &bank, 2);
+    assert_eq!(
+        story(&opened),
+        (Some(1), vec![(0, "given_up"), (1, "served")])
+    );
+    assert_eq!(toy.at(), Duration::from_millis(250));
+    drop(opened);
+    assert_quiet(&toy, &bank);
+}
+
+#[test]
+fn a_source_that_accepted_gets_its_whole_head_budget() {
+    let slow = Host {
+        head: Some(Duration::from_millis(4_900)),
+        ..Host::serving(&music(1, 5000))
+    };
+    let toy = Toy::new([("first", slow), ("second", Host::serving(&music(2, 5000)))]);
+    let bank = bank();
+    let opened = open_all(&toy, &bank, 2);
+    assert_eq!(story(&opened), (Some(0), vec![(0, "served")]));
+    assert_eq!(toy.contacted(), ["first"]);
+}
+
+#[test]
+fn hedged_starts_the_next_source_when_the_head_is_late() {
+    let slow = Host {
+        head: Some(Duration::from_millis(4_900)),
+        ..Host::serving(&music(1, 5000))
+    };
+    let toy = Toy::new([("first", slow), ("second", Host::serving(&music(2, 5000)))]);
+    let bank = bank();
+    let limits = Limits {
+        mode: StreamMode::Hedged,
+        ..Limits::default()
+    };
+    let opened = open_with(&toy, &bank, &limits, 2);
+    assert_eq!(
+        story(&opened),
+        (Some(1), vec![(0, "given_up"), (1, "served")])
+    );
+    assert_eq!(toy.at(), Duration::from_millis(250));
+    drop(opened);
+    assert_quiet(&toy, &bank);
+}
+
+#[test]
+fn each_candidate_gets_its_own_fresh_budget() {
+    // dispatcharr 1670: the health of the old source must not be charged to the new one.
+    let hangs = Host {
+        head: None,
+        ..Host::default()
+    };
+    let late = Host {
+        head: Some(Duration::from_millis(4_000)),
+        ..Host::serving(&music(2, 5000))
+    };
+    let toy = Toy::new([("first", hangs), ("second", late)]);
+    let bank = bank();
+    let opened = open_all(&toy, &bank, 2);
+    assert_eq!(
+        story(&opened),
+        (Some(1), vec![(0, "timeout"), (1, "served")])
+    );
+    assert_eq!(toy.at(), Duration::from_secs(9));
+}
+
+#[test]
+fn f1_documents_in_a_200_are_never_committed() {
+    let xml = "<?xml version=\"1.0\"?><subsonic-response status=\"failed\"><error code=\"70\" message=\"secret\"/></subsonic-response>";
+    let json = "{\"subsonic-response\":{\"status\":\"failed\",\"error\":{\"code\":0,\"message\":\"boom\"}}}";
+    let html = "<!doctype html><html><title>Log in</title></html>";
+    let documents = [
+        ("application/xml", xml, "not_found"),
+        ("application/json", json, "error_document"),
+        ("text/html", html, "error_document"),
+        ("audio/mpeg", html, "error_document"),
+        ("audio/mpeg", "", "empty"),
+    ];
+    for (content_type, body, outcome) in documents {
+        let toy = Toy::new([
+            ("first", Host::saying(200, content_type, body)),
+            ("second", Host::serving(&music(1, 5000))),
+        ]);
+        let opened = open_all(&toy, &bank(), 2);
+        assert_eq!(
+            story(&opened),
+            (Some(1), vec![(0, outcome), (1, "served")]),
+            "{content_type} {body}"
+        );
+    }
+}
+
+#[test]
+fn f8_a_missing_track_does_not_suspend_its_instance() {
+    let toy = Toy::new([
+        ("first", Host::saying(404, "text/plain", "gone")),
+        ("second", Host::serving(&music(1, 5000))),
+    ]);
+    let bank = bank();
+    open_all(&toy, &bank, 2);
+    let view = bank.lock().unwrap().view(Lane(0), toy.now()).unwrap();
+    assert_eq!(view.phase, Phase::Closed);
+}
+
+#[test]
+fn f4_an_instance_with_an_open_breaker_is_not_contacted_until_its_probe() {
+    let toy = Toy::new([
+        ("first", Host::refusing()),
+        ("second", Host::serving(&music(1, 5000))),
+    ]);
+    let bank = bank();
+    open_all(&toy, &bank, 2);
+    open_all(&toy, &bank, 2);
+    assert_eq!(toy.contacted(), ["first", "second", "second"]);
+    toy.pass(Duration::from_secs(60));
+    open_all(&toy, &bank, 2);
+    assert_eq!(
+        toy.contacted(),
+        ["first", "second", "second", "first", "second"]
+    );
+}
+
+#[test]
+fn when_every_source_is_suspect_they_are_tried_all_the_same_but_not_at_once_again() {
+    let toy = Toy::new([("first", Host::refusing()), ("second", Host::refusing())]);
+    let bank = bank();
+    assert_eq!(story(&open_all(&toy, &bank, 2)).0, None);
+    // Not sooner than five seconds after the last failure: 502 at once.
+    let opened = open_all(&toy, &bank, 2);
+    assert_eq!(story(&opened), (None, vec![(0, "suspect"), (1, "suspect")]));
+    assert_eq!(toy.contacted().len(), 2);
+    let Outcome::Exhausted { retry_after } = opened.outcome else {
+        panic!("{opened:?}")
+    };
+    assert_eq!(retry_after, Some(Duration::from_secs(60)));
+    toy.pass(LAST_RESORT_AFTER);
+    toy.set("second", Host::serving(&music(1, 5000)));
+    let opened = open_all(&toy, &bank, 2);
+    assert_eq!(
+        story(&opened),
+        (Some(1), vec![(0, "refused"), (1, "served")])
+    );
+}
+
+#[test]
+fn f7_a_failed_opening_ends_within_its_budget() {
+    let hangs = || Host {
+        head: None,
+        ..Host::default()
+    };
+    let toy = Toy::new([("first", hangs()), ("second", hangs()), ("third", hangs())]);
+    let bank = bank();
+    let opened = open_with(
+        &toy,
+        &bank,
+        &Limits {
+            open_budget: Duration::from_secs(12),
+            ..Limits::default()
+        },
+        3,
+    );
+    assert_eq!(story(&opened).0, None);
+    assert!(toy.at() <= Duration::from_secs(12), "{:?}", toy.at());
+    assert_quiet(&toy, &bank);
+}
+
+#[test]
+fn b8_a_client_that_leaves_during_the_opening_stops_everything_and_blames_nobody() {
+    let toy = Toy::new([
+        ("first", Host::black_hole()),
+        ("second", Host::black_hole()),
+    ]);
+    let bank = bank();
+    let limits = Limits::default();
+    let opening = open(
+        &toy,
+        &bank,
+        candidates(2),
+        &limits,
+        Wanted::Media,
+        |at| Ok(ask(at, None)),
+    );
+    assert!(toy.run_until(Duration::from_secs(1), opening).is_none());
+    assert_quiet(&toy, &bank);
+    let view = bank.lock().unwrap().view(Lane(0), toy.now()).unwrap();
+    assert_eq!(view.phase, Phase::Closed);
+}
+
+#[test]
+fn redirects_are_followed_to_the_same_host_only() {
+    let to = |location: &str| Host {
+        status: 302,
+        headers: vec![("location", location.to_owned())],
+        ..Host::default()
+    };
+    let toy = Toy::new([
+        ("first", to("http://127.0.0.1/admin")),
+        ("second", Host::serving(&music(1, 5000))),
+    ]);
+    let opened = open_all(&toy, &bank(), 2);
+    assert_eq!(toy.contacted(), ["first", "second"]);
+    assert_eq!(story(&opened).0, Some(1));
+    let toy = Toy::new([
+        ("first", to("/elsewhere")),
+        ("second", Host::serving(&music(1, 5000))),
+    ]);
+    let opened = open_all(&toy, &bank(), 2);
+    assert_eq!(story(&opened).0, Some(1));
+    assert_eq!(
+        toy.contacted(),
+        ["first", "first", "first", "first", "second"]
+    );
+}
+
+/// Relays what was opened; gives the bytes, whether the end was clean, and the closing.
+fn relay(
+    toy: &Toy,
+    bank: &Arc<Mutex<Bank>>,
+    opened: Opened<ToyBody>,
+    copies: &[usize],
+) -> (Vec<u8>, bool, Closing) {
+    let Outcome::Committed { candidate, opening } = opened.outcome else {
+        panic!("{opened:?}")
+    };
+    let Answer::Media(head) = &opening.answer else {
+        panic!("{opening:?}")
+    };
+    let closing = Arc::new(Mutex::new(None));
+    let told = Arc::clone(&closing);
+    let total = head.content_length;
+    let (world, shared, copies) = (toy.clone(), Arc::clone(bank), copies.to_vec());
+    let session = Session {
+        candidate,
+        first: opening.first,
+        body: opening.body,
+        relay: Relay::new(total, Duration::from_secs(30), !copies.is_empty()),
+        reopen: (!copies.is_empty()).then(|| {
+            let reopen: segue_core::driver::body::Reopen<ToyBody> = Box::new(move |at, tail| {
+                let broken = Break {
+                    at,
+                    total: total.unwrap(),
+                    tail,
+                };
+                let lanes = candidates(3);
+                let lanes = copies.iter().map(|n| (*n, lanes[*n].clone())).collect();
+                let (world, shared) = (world.clone(), Arc::clone(&shared));
+                Box::pin(async move {
+                    resume(
+                        &world,
+                        &shared,
+                        lanes,
+                        &Limits::default(),
+                        &broken,
+                        |n, r| Ok(ask(n, Some(*r))),
+                    )
+                    .await
+                })
+            });
+            reopen
+        }),
+        on_close: Box::new(move |closing| *told.lock().unwrap() = Some(closing)),
+        on_bytes: Box::new(|_| {}),
+    };
+    let mut body = RelayBody::<Toy>::new(toy.clone(), session);
+    let (bytes, clean) = toy.run(collect(&mut body));
+    drop(body);
+    let closing = closing.lock().unwrap().take().expect("F6: told once");
+    (bytes, clean, closing)
+}
+
+#[test]
+fn a_source_that_dies_after_the_commit_breaks_the_connection_short_of_its_length() {
+    let cut = Host {
+        cut: Some(2_500),
+        ..Host::serving(&music(1, 5_000))
+    };
+    let toy = Toy::new([("first", cut), ("second", Host::serving(&music(1, 5_000)))]);
+    let bank = Arc::new(bank());
+    let opened = open_all(&toy, &bank, 2);
+    let (bytes, clean, closing) = relay(&toy, &bank, opened, &[]);
+    assert_eq!(bytes, music(1, 5_000)[..2_500]);
+    assert!(!clean);
+    assert_eq!(closing.ending, Ending::Truncated);
+    assert_eq!(closing.served, [(0, 2_500)]);
+    assert_quiet(&toy, &bank);
+}
+
+#[test]
+fn a_silent_source_is_cut_after_the_idle_budget() {
+    let stalls = Host {
+        headers: vec![
+            ("content-type", "audio/flac".to_owned()),
+            ("content-length", "5000".to_owned()),
+        ],
+        body: vec![
+            (Duration::ZERO, Ok(music(1, 1_000).into())),
+            (Duration::from_secs(3_600), Ok(Bytes::from_static(b"late"))),
+        ],
+        ..Host::default()
+    };
+    let toy = Toy::new([("first", stalls)]);
+    let bank = Arc::new(bank());
+    let opened = open_all(&toy, &bank, 1);
+    let (bytes, clean, closing) = relay(&toy, &bank, opened, &[]);
+    assert_eq!((bytes.len(), clean), (1_000, false));
+    assert_eq!(closing.ending, Ending::Stalled);
+    assert_eq!(toy.at(), Duration::from_secs(30));
+}
+
+#[test]
+fn f2_a_copy_that_is_not_identical_never_continues_a_stream() {
+    let cut = Host {
+        cut: Some(2_500),
+        ..Host::serving(&music(1, 5_000))
+    };
+    // As long, yet other bytes.
+    let toy = Toy::new([("first", cut), ("second", Host::serving(&music(2, 5_000)))]);
+    let bank = Arc::new(bank());
+    let opened = open_all(&toy, &bank, 2);
+    let (bytes, clean, closing) = relay(&toy, &bank, opened, &[1]);
+    assert_eq!(bytes, music(1, 5_000)[..2_500]);
+    assert!(!clean);
+    assert_eq!(closing.served, [(0, 2_500)]);
+    assert_quiet(&toy, &bank);
+}
+
+#[test]
+fn a_copy_that_is_longer_never_continues_a_stream() {
+    let cut = Host {
+        cut: Some(2_500),
+        ..Host::serving(&music(1, 5_000))
+    };
+    let toy = Toy::new([("first", cut), ("second", Host::serving(&music(1, 6_000)))]);
+    let bank = Arc::new(bank());
+    let opened = open_all(&toy, &bank, 2);
+    let (bytes, clean, _) = relay(&toy, &bank, opened, &[1]);
+    assert_eq!((bytes.len(), clean), (2_500, false));
+}
+
+fn host() -> impl Strategy<Value = (Host, bool)> {
+    let delay = || (0u64..1_500).prop_map(Duration::from_millis);
+    prop_oneof![
+        (delay(), delay()).prop_map(|(accept, head)| (
+            Host {
+                accept: Some(accept),
+                head: Some(head),
+                ..Host::serving(&music(9, 3_000))
+            },
+            true
+        )),
+        Just((Host::refusing(), false)),
+        Just((Host::black_hole(), false)),
+        Just((
+            Host {
+                head: None,
+                ..Host::default()
+            },
+            false
+        )),
+        delay().prop_map(|d| (
+            Host {
+                accept: Some(d),
+                ..Host::saying(500, "text/plain", "x")
+            },
+            false
+        )),
+        Just((Host::saying(200, "text/html", "<html>"), false)),
+        Just((Host::saying(200, "audio/mpeg", ""), false)),
+    ]
+}
+
+fn limits() -> impl Strategy<Value = Limits> {
+    let mode = prop_oneof![
+        Just(StreamMode::Ordered),
+        Just(StreamMode::Hedged),
+        Just(StreamMode::Parallel)
+    ];
+    mode.prop_map(|mode| Limits {
+        mode,
+        ..Limits::default()
+    })
+}
+
+proptest! {
+    /// F1, F3, F5, F7 over any three hosts in any mode.
+    #[test]
+    fn f3_f5_f7_some_healthy_source_is_enough(
+        hosts in prop::collection::vec(host(), 3),
+        limits in limits(),
+        leaves_after in prop::option::of(0u64..20_000),
+    ) {
+        let toy = Toy::default();
+        for (name, (host, _)) in NAMES.iter().zip(&hosts) {
+            toy.set(name, host.clone());
+        }
+        let bank = bank();
+        let opening = open(&toy, &bank, candidates(3), &limits, Wanted::Media, |at| Ok(ask(at, None)));
+        let opened = match leaves_after {
+            None => Some(toy.run(opening)),
+            Some(ms) => toy.run_until(Duration::from_millis(ms), opening),
+        };
+        if let Some(opened) = opened {
+            let winner = story(&opened).0;
+            prop_assert_eq!(winner.is_some(), hosts.iter().any(|(_, healthy)| *healthy), "F3");
+            if let Some(winner) = winner {
+                prop_assert!(hosts[winner].1, "F1");
+            }
+            prop_assert!(toy.at() <= limits.open_budget, "F7");
+            let served = opened.attempts.iter().filter(|a| a.outcome.as_str() == "served").count();
+            prop_assert_eq!(served, usize::from(winner.is_some()), "F6");
+            prop_assert!(opened.attempts.iter().all(|a| a.outcome.as_str() != "running"));
+        }
+        prop_assert_eq!(toy.open(), 0, "F5");
+        prop_assert_eq!(bank.lock().unwrap().outstanding(), 0, "F5");
+    }
+
+    /// F2 under resume: whatever dies where, the client gets the one true sequence of bytes or a break.
+    #[test]
+    fn f2_a_resumed_stream_is_byte_identical(
+        cuts in prop::collection::vec(prop::option::of(1usize..40_000), 3),
+        len in 1_000usize..40_000,
+    ) {
+        let content = music(3, len);
+        let toy = Toy::default();
+        for (name, cut) in NAMES.iter().zip(&cuts) {
+            toy.set(name, Host { cut: *cut, ..Host::serving(&content) });
+        }
+        let bank = Arc::new(bank());
+        let opened = open_all(&toy, &bank, 3);
+        let (bytes, clean, closing) = relay(&toy, &bank, opened, &[1, 2, 0]);
+        prop_assert_eq!(&bytes[..], &content[..bytes.len()]);
+        prop_assert_eq!(clean, bytes.len() == len);
+        let whole = cuts.iter().any(|cut| cut.is_none_or(|cut| cut >= len));
+        prop_assert!(clean || !whole, "a whole copy was there");
+        prop_assert_eq!(closing.served.iter().map(|(_, n)| n).sum::<u64>(), bytes.len() as u64);
+        prop_assert_eq!(toy.open(), 0, "F5");
+        prop_assert_eq!(bank.lock().unwrap().outstanding(), 0, "F5");
+    }
+}
