@@ -1,7 +1,12 @@
-//! Cover art beside sound files.
+//! Cover art beside and inside sound files.
 
 use super::audio;
 use super::path::RelativePath;
+use super::tags::{self, Pictures};
+use bytes::Bytes;
+use lofty::file::TaggedFileExt;
+use lofty::picture::{Picture, PictureType};
+use std::fs::File;
 
 /// The largest picture that is served; larger ones are as good as none.
 pub(super) const MAX_COVER: usize = 20 * 1024 * 1024;
@@ -16,4 +21,39 @@ pub(super) fn rank_beside(path: &RelativePath) -> Option<usize> {
     (audio::is_picture(&suffix) && suffix != "gif")
         .then(|| NAMES.iter().position(|name| *name == stem))
         .flatten()
+}
+
+/// The picture inside a sound file, the front cover before any other. `None` when there is none or the
+/// file cannot be read.
+pub(super) fn embedded(file: File, suffix: &str) -> Option<Bytes> {
+    let (tagged, _) = tags::parse(file, suffix, Pictures::Read).ok()?;
+    let pictures = || tagged.tags().iter().flat_map(|tag| tag.pictures());
+    let front = pictures().find(|picture| picture.pic_type() == PictureType::CoverFront);
+    let picture: &Picture = front.or_else(|| pictures().next())?;
+    (picture.data().len() <= MAX_COVER).then(|| Bytes::copy_from_slice(picture.data()))
+}
+
+/// Media type of a picture by its first bytes; `None` for anything else.
+pub(crate) fn sniff(bytes: &[u8]) -> Option<&'static str> {
+    match bytes {
+        [0xff, 0xd8, 0xff, ..] => Some("image/jpeg"),
+        [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1a, b'\n', ..] => Some("image/png"),
+        [b'G', b'I', b'F', b'8', b'7' | b'9', b'a', ..] => Some("image/gif"),
+        [
+            b'R',
+            b'I',
+            b'F',
+            b'F',
+            _,
+            _,
+            _,
+            _,
+            b'W',
+            b'E',
+            b'B',
+            b'P',
+            ..,
+        ] => Some("image/webp"),
+        _ => None,
+    }
 }

@@ -1,9 +1,11 @@
 //! Music folders of this machine: what is in them, and their files answered like a server would.
 //!
-//! [`scan`] makes the rows of one pass (architecture sections 1 and 8). Paths are bytes below the root and stay below it: files are opened with
-//! [`Root::open_file`] only.
+//! [`scan`] makes the rows of one pass, [`FolderSource`] answers `folder:` URIs. Paths are bytes below the
+//! root and stay below it: files are opened with [`Root::open_file`] only (architecture section 8).
 
+mod answer;
 mod audio;
+mod body;
 mod cover;
 mod names;
 mod path;
@@ -11,8 +13,11 @@ mod root;
 mod rows;
 mod scan;
 mod tags;
+mod transcode;
 mod walk;
 
+pub use answer::FolderSource;
 pub use path::RelativePath;
 pub use root::{OpenError, Root};
 pub use scan::{Progress, ScanError, Scanned, Watch, scan};
+pub use transcode::Ffmpeg;
