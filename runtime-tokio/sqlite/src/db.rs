@@ -1,0 +1,153 @@
+//! One database file: opening it, its pragmas, its migrations.
+
+use crate::{Error, Reader, Result, Writer};
+use rusqlite::{Connection, OpenFlags};
+use rusqlite_migration::{M, Migrations};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+/// Numbered, forward only; a released one is never edited.
+const NUMBERED: &[M<'static>] = &[
+    M::up(include_str!("../migrations/001-catalog.sql")),
+    M::up(include_str!("../migrations/002-people-and-activity.sql")),
+];
+const MIGRATIONS: Migrations<'static> = Migrations::from_slice(NUMBERED);
+
+/// How long a connection waits for another's lock. Only start-up and a checkpoint ever contend: there is one writer.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// What a checkpoint leaves of the write-ahead log on disk.
+const WAL_KEPT_BYTES: i64 = 16 * 1024 * 1024;
+
+/// Page cache of one connection, in KiB (SQLite writes it as a negative number).
+const CACHE_KIB: i64 = 8 * 1024;
+
+/// Statements a connection keeps prepared: more than this crate has.
+const PREPARED: usize = 160;
+
+/// A database whose tables are up to date. Hands out connections; one in memory lives as long as this or a connection.
+#[derive(Clone)]
+pub struct Db {
+    place: Place,
+    /// Keeps a database in memory alive between two connections.
+    _anchor: Option<Arc<Mutex<Connection>>>,
+}
+
+#[derive(Clone, Debug)]
+enum Place {
+    File(PathBuf),
+    Memory(String),
+}
+
+impl Db {
+    /// Opens or creates the database at `path` and migrates it.
+    ///
+    /// # Errors
+    /// When the file cannot be used, or was written by a later version.
+    pub fn open(path: &Path) -> Result<Self> {
+        let place = Place::File(path.to_owned());
+        migrate(&mut connect(&place)?)?;
+        Ok(Db {
+            place,
+            _anchor: None,
+        })
+    }
+
+    /// Opens or creates a database in memory that all of this process's connections of that name share.
+    ///
+    /// It outlives a `Db` while any other of that name is open, so a simulated crash can drop one and open it again.
+    ///
+    /// # Errors
+    /// When the name was used by a later version, or memory is short.
+    pub fn open_in_memory(name: &str) -> Result<Self> {
+        let safe: String = name
+            .chars()
+            .map(|c| if c.is_ascii_alphanumeric() { c } else { '-' })
+            .collect();
+        let place = Place::Memory(safe);
+        let mut anchor = connect(&place)?;
+        migrate(&mut anchor)?;
+        Ok(Db {
+            place,
+            _anchor: Some(Arc::new(Mutex::new(anchor))),
+        })
+    }
+
+    /// A connection that only reads.
+    ///
+    /// # Errors
+    /// When SQLite cannot open the file once more.
+    pub fn reader(&self) -> Result<Reader> {
+        let connection = connect(&self.place)?;
+        connection.pragma_update(None, "query_only", true)?;
+        Ok(Reader::new(connection))
+    }
+
+    /// The connection that writes. Have one: a second one waits for the first.
+    ///
+    /// # Errors
+    /// When SQLite cannot open the file once more.
+    pub fn writer(&self) -> Result<Writer> {
+        Ok(Writer::new(Reader::new(connect(&self.place)?)))
+    }
+
+    /// Bytes in the write-ahead log; 0 in memory.
+    pub fn wal_bytes(&self) -> u64 {
+        match &self.place {
+            Place::File(path) => {
+                let mut name = path.clone().into_os_string();
+                name.push("-wal");
+                std::fs::metadata(name).map_or(0, |found| found.len())
+            }
+            Place::Memory(_) => 0,
+        }
+    }
+}
+
+fn connect(place: &Place) -> Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+        | OpenFlags::SQLITE_OPEN_CREATE
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = match place {
+        // No URI flag here: a path is a path, whatever it is called.
+        Place::File(path) => Connection::open_with_flags(path, flags)?,
+        Place::Memory(name) => Connection::open_with_flags(
+            format!("file:/{name}?vfs=memdb"),
+            flags | OpenFlags::SQLITE_OPEN_URI,
+        )?,
+    };
+    connection.busy_timeout(BUSY_TIMEOUT)?;
+    connection.set_prepared_statement_cache_capacity(PREPARED);
+    // `memdb` has no log and answers with the mode it keeps, so the answer is not checked.
+    connection.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))?;
+    // FULL: what is acknowledged survives a power cut (product.md section 4).
+    connection.pragma_update(None, "synchronous", "FULL")?;
+    connection.pragma_update(None, "foreign_keys", true)?;
+    connection.pragma_update_and_check(None, "journal_size_limit", WAL_KEPT_BYTES, |_| Ok(()))?;
+    connection.pragma_update(None, "cache_size", -CACHE_KIB)?;
+    connection.pragma_update(None, "temp_store", "MEMORY")?;
+    Ok(connection)
+}
+
+fn migrate(connection: &mut Connection) -> Result<()> {
+    MIGRATIONS.to_latest(connection).map_err(|error| {
+        use rusqlite_migration::{Error as E, MigrationDefinitionError::DatabaseTooFarAhead};
+        Error::Migration(match error {
+            E::MigrationDefinition(DatabaseTooFarAhead) => {
+                "the database was written by a later version of Segue; use that version, or another data directory".to_owned()
+            }
+            other => other.to_string(),
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn migrations_are_sound() {
+        MIGRATIONS.validate().unwrap();
+    }
+}
