@@ -1,7 +1,9 @@
 //! The real world for `segue-core`: tokio's clock, HTTP over real sockets, SQLite on its threads, folders
 //! and keys. Thin: it moves bytes and keeps time, decisions live in core.
 
+pub mod clock;
 pub mod folder;
 pub mod net;
 pub mod serve;
 pub mod sockopt;
+pub mod store;

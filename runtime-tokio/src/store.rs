@@ -1,0 +1,265 @@
+//! SQLite on threads: one writer that commits in groups, and a few readers.
+//!
+//! A change is a closure that runs on the writer's thread. The thread takes whatever waits, runs each change in a
+//! savepoint of one transaction, commits, and only then tells the callers: what is acknowledged survives a power cut,
+//! and sixty-four waiting callers pay for one fsync together. A caller that goes away leaves its change to run to its
+//! end; there is no such thing as half a change.
+
+use segue_core::io::{Store, StoreError};
+use segue_sqlite::{Db, Group, Reader, Writer};
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::time::Duration;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
+
+/// How a store is dimensioned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StoreOptions {
+    /// Connections that read, and so threads that read at once.
+    pub readers: usize,
+    /// Changes that may wait for the writer; the next caller waits until there is room.
+    pub queue: usize,
+    /// Quiet after which the write-ahead log is emptied.
+    pub idle: Duration,
+}
+
+impl Default for StoreOptions {
+    /// Four readers; a queue longer than any burst seen; a second of quiet.
+    fn default() -> Self {
+        StoreOptions {
+            readers: 4,
+            queue: 1024,
+            idle: Duration::from_secs(1),
+        }
+    }
+}
+
+/// Changes committed together at most. More would only make the first of them wait longer.
+const GROUP: usize = 256;
+
+/// A database, its writer thread and its readers. Clones share all of them.
+#[derive(Clone)]
+pub struct SqliteStore {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    db: Db,
+    /// `None` once closed. The thread ends when this, the only sender, is gone and the queue is empty.
+    queue: Mutex<Option<mpsc::Sender<Box<dyn Job>>>>,
+    room: Arc<Semaphore>,
+    ended: tokio::sync::watch::Receiver<bool>,
+    readers: Mutex<Vec<Reader>>,
+    reading: Arc<Semaphore>,
+}
+
+/// A change on its way through the writer's thread.
+trait Job: Send {
+    /// Makes the change inside the group's transaction.
+    fn run(&mut self, group: &Group<'_>);
+
+    /// Tells the caller, now that the group's fate is known.
+    fn acknowledge(self: Box<Self>, fate: Result<(), StoreError>);
+}
+
+struct Change<T, F> {
+    change: Option<F>,
+    outcome: Option<Result<T, StoreError>>,
+    answer: oneshot::Sender<Result<T, StoreError>>,
+    _room: OwnedSemaphorePermit,
+}
+
+impl<T, F> Job for Change<T, F>
+where
+    T: Send,
+    F: FnOnce(&Writer) -> Result<T, StoreError> + Send,
+{
+    fn run(&mut self, group: &Group<'_>) {
+        self.outcome = self.change.take().map(|change| group.member(change));
+    }
+
+    fn acknowledge(self: Box<Self>, fate: Result<(), StoreError>) {
+        let outcome = self.outcome.unwrap_or(Err(StoreError::Closed));
+        // Nobody listens any more when the caller was dropped; the change stands all the same.
+        let _ = self.answer.send(fate.and(outcome));
+    }
+}
+
+impl SqliteStore {
+    /// Opens or creates the database at `path` and starts its writer.
+    ///
+    /// # Errors
+    /// When the file cannot be used, was written by a later version, or no thread can be started.
+    pub fn open(path: &Path, options: StoreOptions) -> Result<Self, StoreError> {
+        Self::start(Db::open(path)?, options)
+    }
+
+    /// A database in memory, shared by all of this process's stores of that name.
+    ///
+    /// # Errors
+    /// When no thread can be started.
+    pub fn open_in_memory(name: &str, options: StoreOptions) -> Result<Self, StoreError> {
+        Self::start(Db::open_in_memory(name)?, options)
+    }
+
+    fn start(db: Db, options: StoreOptions) -> Result<Self, StoreError> {
+        let writer = db.writer()?;
+        let readers = (0..options.readers.max(1))
+            .map(|_| db.reader())
+            .collect::<Result<Vec<_>, _>>()?;
+        let (queue, jobs) = mpsc::channel();
+        let (ending, ended) = tokio::sync::watch::channel(false);
+        let watched = db.clone();
+        std::thread::Builder::new()
+            .name("segue-writer".to_owned())
+            .spawn(move || {
+                write_all(&writer, &watched, &jobs, options.idle);
+                drop(writer);
+                ending.send_replace(true);
+            })
+            .map_err(|error| StoreError::Database(format!("no thread for the writer: {error}")))?;
+        Ok(SqliteStore {
+            shared: Arc::new(Shared {
+                db,
+                queue: Mutex::new(Some(queue)),
+                room: Arc::new(Semaphore::new(options.queue.max(1))),
+                ended,
+                reading: Arc::new(Semaphore::new(readers.len())),
+                readers: Mutex::new(readers),
+            }),
+        })
+    }
+
+    /// Bytes in the write-ahead log, for the metrics.
+    pub fn wal_bytes(&self) -> u64 {
+        self.shared.db.wal_bytes()
+    }
+
+    /// Takes no more changes, carries out those that were taken, and empties the write-ahead log. Questions are
+    /// answered until the last clone is gone.
+    pub async fn close(&self) {
+        drop(lock(&self.shared.queue).take());
+        let mut ended = self.shared.ended.clone();
+        // An error means that the thread is gone without a word, which is an end as well.
+        let _ = ended.wait_for(|ended| *ended).await;
+    }
+}
+
+impl Store for SqliteStore {
+    type Reader = Reader;
+    type Writer = Writer;
+
+    async fn read<T, F>(&self, question: F) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        F: FnOnce(&Reader) -> Result<T, StoreError> + Send + 'static,
+    {
+        let permit = self.shared.reading.clone().acquire_owned().await;
+        let permit = permit.map_err(|_| StoreError::Closed)?;
+        let shared = self.shared.clone();
+        // The permit and the reader travel with the closure, so a caller that goes away frees neither too early.
+        let answer = tokio::task::spawn_blocking(move || {
+            let _permit = permit;
+            let reader = Lent::from(&shared)?;
+            reader.get()?.snapshot(question)
+        });
+        answer
+            .await
+            .unwrap_or_else(|_| Err(StoreError::Database("the question panicked".to_owned())))
+    }
+
+    async fn write<T, F>(&self, change: F) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        F: FnOnce(&Writer) -> Result<T, StoreError> + Send + 'static,
+    {
+        let room = self.shared.room.clone().acquire_owned().await;
+        let (answer, answered) = oneshot::channel();
+        let job = Box::new(Change {
+            change: Some(change),
+            outcome: None,
+            answer,
+            _room: room.map_err(|_| StoreError::Closed)?,
+        });
+        match lock(&self.shared.queue).as_ref() {
+            Some(queue) => queue.send(job).map_err(|_| StoreError::Closed)?,
+            None => return Err(StoreError::Closed),
+        }
+        answered.await.unwrap_or(Err(StoreError::Closed))
+    }
+}
+
+/// A reader out of the pool, which goes back into it whatever happens.
+struct Lent<'s> {
+    shared: &'s Shared,
+    reader: Option<Reader>,
+}
+
+impl<'s> Lent<'s> {
+    fn from(shared: &'s Shared) -> Result<Self, StoreError> {
+        let reader = match lock(&shared.readers).pop() {
+            Some(reader) => reader,
+            None => shared.db.reader()?,
+        };
+        Ok(Lent {
+            shared,
+            reader: Some(reader),
+        })
+    }
+
+    fn get(&self) -> Result<&Reader, StoreError> {
+        self.reader.as_ref().ok_or(StoreError::Closed)
+    }
+}
+
+impl Drop for Lent<'_> {
+    fn drop(&mut self) {
+        lock(&self.shared.readers).extend(self.reader.take());
+    }
+}
+
+/// The writer's thread: until the sender is gone and every job is done.
+fn write_all(writer: &Writer, db: &Db, jobs: &mpsc::Receiver<Box<dyn Job>>, idle: Duration) {
+    loop {
+        let first = match jobs.recv_timeout(idle) {
+            Ok(job) => job,
+            Err(mpsc::RecvTimeoutError::Timeout) => {
+                empty_log(writer, db);
+                match jobs.recv() {
+                    Ok(job) => job,
+                    Err(mpsc::RecvError) => break,
+                }
+            }
+            Err(mpsc::RecvTimeoutError::Disconnected) => break,
+        };
+        let mut group = vec![first];
+        group.extend(jobs.try_iter().take(GROUP - 1));
+        commit(writer, group);
+    }
+    empty_log(writer, db);
+}
+
+fn commit(writer: &Writer, mut jobs: Vec<Box<dyn Job>>) {
+    let fate = writer
+        .group(|group| jobs.iter_mut().for_each(|job| job.run(group)))
+        .map_err(StoreError::from);
+    if let Err(error) = &fate {
+        tracing::error!(%error, changes = jobs.len(), "a group of changes was not kept");
+    }
+    for job in jobs {
+        job.acknowledge(fate.clone());
+    }
+}
+
+fn empty_log(writer: &Writer, db: &Db) {
+    if db.wal_bytes() > 0
+        && let Err(error) = writer.checkpoint()
+    {
+        tracing::warn!(%error, "the write-ahead log could not be emptied");
+    }
+}
+
+/// A panic under one of these locks leaves nothing half done: they guard a `take`, a `push`, a `pop`.
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
