@@ -1,1 +1,17 @@
-//! Placeholder.
+//! The simulated world for `segue-core`: clock, network, disk and trace under madsim.
+//!
+//! The hub's node runs the real router, the real drivers and the real SQL; only what touches the world is
+//! replaced. See `docs/architecture.md`, and `simulation` in its sibling crate `segue-sim-tests`.
+
+mod clock;
+pub mod http;
+mod net;
+mod store;
+mod trace;
+mod world;
+
+pub use clock::SimClock;
+pub use net::{Dark, SimNetwork};
+pub use store::SimStore;
+pub use trace::{Entry, SimTrace};
+pub use world::SimRuntime;

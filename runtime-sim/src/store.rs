@@ -1,0 +1,62 @@
+//! Real SQLite behind a simulated wait.
+//!
+//! A statement itself takes no simulated time and cannot be interrupted, as on a disk that everybody
+//! shares. The waits before and after are where a crash or a rival may come between.
+
+use crate::SimClock;
+use madsim::rand::{Rng, thread_rng};
+use segue_core::driver::lock;
+use segue_core::io::{Clock, Store, StoreError};
+use segue_sqlite::{Db, Reader, Writer};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+/// One database of a simulation.
+#[derive(Clone)]
+pub struct SimStore {
+    both: Arc<Mutex<(Reader, Writer)>>,
+    clock: SimClock,
+}
+
+impl SimStore {
+    /// Opens a store over `db`.
+    pub fn new(db: &Db, clock: SimClock) -> Result<Self, StoreError> {
+        Ok(SimStore {
+            both: Arc::new(Mutex::new((db.reader()?, db.writer()?))),
+            clock,
+        })
+    }
+
+    async fn wait(&self) {
+        let micros = thread_rng().gen_range(1_000..5_000);
+        let at = self.clock.now() + Duration::from_micros(micros);
+        self.clock.sleep_until(at).await;
+    }
+}
+
+impl Store for SimStore {
+    type Reader = Reader;
+    type Writer = Writer;
+
+    async fn read<T, F>(&self, question: F) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        F: FnOnce(&Reader) -> Result<T, StoreError> + Send + 'static,
+    {
+        self.wait().await;
+        let answer = lock(&self.both).0.snapshot(question);
+        self.wait().await;
+        answer
+    }
+
+    async fn write<T, F>(&self, change: F) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        F: FnOnce(&Writer) -> Result<T, StoreError> + Send + 'static,
+    {
+        self.wait().await;
+        let answer = lock(&self.both).1.group(|group| group.member(change))?;
+        self.wait().await;
+        answer
+    }
+}
