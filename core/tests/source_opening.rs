@@ -5,8 +5,8 @@ use proptest::prelude::*;
 use segue_core::Wall;
 use segue_core::io::NetError;
 use segue_core::source::opening::{
-    ERROR_BODY_LIMIT, FirstChunk, HeadJudgement, MediaHead, Served, Wanted, judge_error_body,
-    judge_first_chunk, judge_head,
+    ERROR_BODY_LIMIT, FirstChunk, HeadJudgement, MediaHead, ReplyJudgement, Served, Wanted,
+    judge_error_body, judge_first_chunk, judge_head, judge_reply_head,
 };
 use segue_core::source::range::{self, ByteRange, ContentRange};
 use segue_core::source::{EnvelopeCode, Level, Refusal, RefusalClass, Stage};
@@ -418,6 +418,44 @@ fn compressed_bytes_and_playlists_are_not_the_track() {
     assert_eq!(refusal(200, &zipped, FLAC), Refusal::WrongMediaType);
     let playlist = [("content-type", "audio/x-mpegurl")];
     assert_eq!(refusal(200, &playlist, b"#EXTM3U"), Refusal::WrongMediaType);
+}
+
+#[test]
+fn a_picture_is_wanted_from_a_cover_only() {
+    let judge = |kind: &str, wanted| {
+        let answer = head(200, &[("content-type", kind)]);
+        matches!(
+            judge_head(&answer, None, wanted, NOW),
+            HeadJudgement::Media(_)
+        )
+    };
+    assert!(judge("image/jpeg", Wanted::Picture));
+    assert!(judge("application/octet-stream", Wanted::Picture));
+    assert!(!judge("image/jpeg", Wanted::Media));
+    for kind in [
+        "audio/mpeg",
+        "image/svg+xml",
+        "text/html",
+        "application/json",
+    ] {
+        assert!(!judge(kind, Wanted::Picture), "{kind}");
+    }
+}
+
+#[test]
+fn an_api_reply_is_judged_by_its_status_only() {
+    let judge = |status, headers: &[_]| judge_reply_head(&head(status, headers), NOW);
+    assert_eq!(judge(200, HTML), ReplyJudgement::Body);
+    assert_eq!(judge(401, JSON), ReplyJudgement::Refused(Refusal::Auth));
+    assert_eq!(
+        judge(502, HTML),
+        ReplyJudgement::Refused(Refusal::Status(502))
+    );
+    let location = "/other/rest/ping".to_owned();
+    assert_eq!(
+        judge(307, &[("location", &location)]),
+        ReplyJudgement::Redirect { location }
+    );
 }
 
 #[test]

@@ -4,7 +4,10 @@
 //! where `path` is percent-encoded and relative to the folder's root. The runtime answers with 200, 206, 416
 //! or 404, so failover knows only one kind of source.
 
+use super::Refusal;
 use super::transcode::format_name;
+use crate::io::NetError;
+use bytes::Bytes;
 use http::Uri;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use std::fmt::Write as _;
@@ -67,6 +70,32 @@ pub enum BadFolderUri {
     /// Longer than a URI may be.
     #[error("path too long")]
     TooLong,
+}
+
+impl From<BadFolderUri> for Refusal {
+    fn from(_: BadFolderUri) -> Self {
+        Refusal::Net(NetError::BadUrl)
+    }
+}
+
+/// The request for a track; `query` as [`super::transcode::resolve`] gives it.
+pub fn track_request(
+    instance: &str,
+    path: &str,
+    query: &[(String, String)],
+) -> Result<http::Request<Bytes>, Refusal> {
+    Ok(get(track_uri(instance, path, query)?))
+}
+
+/// The request for the picture in or beside the file at `path`.
+pub fn cover_request(instance: &str, path: &str) -> Result<http::Request<Bytes>, Refusal> {
+    Ok(get(cover_uri(instance, path)?))
+}
+
+fn get(uri: Uri) -> http::Request<Bytes> {
+    let mut request = http::Request::new(Bytes::new());
+    *request.uri_mut() = uri;
+    request
 }
 
 /// The URI of a track; `query` as [`super::transcode::resolve`] gives it.

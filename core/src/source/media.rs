@@ -96,24 +96,3 @@ pub fn suffix_of(content_type: &str) -> Option<&'static str> {
     };
     Some(suffix)
 }
-
-/// Whether a format (lower-case name, by codec where that is known) keeps every sample.
-pub fn is_lossless(format: &str) -> bool {
-    matches!(
-        format,
-        "flac"
-            | "alac"
-            | "wav"
-            | "aif"
-            | "aiff"
-            | "aifc"
-            | "ape"
-            | "wv"
-            | "wavpack"
-            | "tta"
-            | "tak"
-            | "dsf"
-            | "dff"
-            | "shn"
-    )
-}

@@ -27,6 +27,7 @@ pub mod range;
 pub mod redirect;
 pub mod refusal;
 mod sniff;
+pub mod subsonic;
 pub mod transcode;
 
 pub use refusal::{EnvelopeCode, Level, Refusal, RefusalClass, Stage};

@@ -24,7 +24,7 @@ pub const FIRST_CHUNK_LIMIT: usize = sniff::SNIFF_LEN;
 /// What a response head says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum HeadJudgement {
-    /// Looks like the track. Read the first bytes and ask [`judge_first_chunk`].
+    /// Looks like what was wanted. Read the first bytes and ask [`judge_first_chunk`].
     Media(MediaHead),
     /// Not media. Read at most [`ERROR_BODY_LIMIT`] bytes and ask [`judge_error_body`].
     ErrorBody,
@@ -92,32 +92,66 @@ pub fn judge_head(
     wanted: Wanted,
     now: Wall,
 ) -> HeadJudgement {
-    let status = head.status.as_u16();
-    match status {
+    match head.status.as_u16() {
         200 => judge_media(head, Served::Whole, wanted),
         206 => judge_part(head, asked, wanted),
-        204 | 205 => HeadJudgement::Refused(Refusal::Empty),
         416 if asked.is_some() => HeadJudgement::RangeNotSatisfiable {
             complete: content_range(&head.headers).and_then(ContentRange::complete),
         },
-        401 | 402 | 403 | 407 => HeadJudgement::Refused(Refusal::Auth),
-        404 | 410 => HeadJudgement::Refused(Refusal::NotFound),
-        429 => HeadJudgement::Refused(Refusal::Throttled {
+        _ => match redirect_of(head) {
+            Some(location) => HeadJudgement::Redirect { location },
+            None => HeadJudgement::Refused(refusal_of(head, now)),
+        },
+    }
+}
+
+/// What the head of an API reply (not media) says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ReplyJudgement {
+    /// Read the body: it holds an envelope, or should.
+    Body,
+    /// Ask there instead, when [`redirect::follow`] allows it.
+    Redirect {
+        /// The `Location`, as the source wrote it.
+        location: String,
+    },
+    /// Nothing to be had here; the body need not be read.
+    Refused(Refusal),
+}
+
+/// Judges the head of an API reply. The content type is not looked at: servers name JSON and XML in many
+/// ways, and the body tells.
+pub fn judge_reply_head(head: &Parts, now: Wall) -> ReplyJudgement {
+    match head.status.as_u16() {
+        200 => ReplyJudgement::Body,
+        _ => match redirect_of(head) {
+            Some(location) => ReplyJudgement::Redirect { location },
+            None => ReplyJudgement::Refused(refusal_of(head, now)),
+        },
+    }
+}
+
+fn redirect_of(head: &Parts) -> Option<String> {
+    let location = text(&head.headers, LOCATION)?;
+    redirect::is_redirect(head.status).then(|| location.to_owned())
+}
+
+/// What a status means that brings nothing of use.
+fn refusal_of(head: &Parts, now: Wall) -> Refusal {
+    match head.status.as_u16() {
+        204 | 205 => Refusal::Empty,
+        401 | 402 | 403 | 407 => Refusal::Auth,
+        404 | 410 => Refusal::NotFound,
+        429 => Refusal::Throttled {
             retry_after: retry_after(&head.headers, now),
-        }),
-        503 => HeadJudgement::Refused(match retry_after(&head.headers, now) {
+        },
+        503 => match retry_after(&head.headers, now) {
             Some(wait) => Refusal::Throttled {
                 retry_after: Some(wait),
             },
-            None => Refusal::Status(status),
-        }),
-        _ if redirect::is_redirect(head.status) => match text(&head.headers, LOCATION) {
-            Some(location) => HeadJudgement::Redirect {
-                location: location.to_owned(),
-            },
-            None => HeadJudgement::Refused(Refusal::Status(status)),
+            None => Refusal::Status(503),
         },
-        _ => HeadJudgement::Refused(Refusal::Status(status)),
+        status => Refusal::Status(status),
     }
 }
 

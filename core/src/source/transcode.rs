@@ -5,6 +5,7 @@
 
 use super::media;
 use crate::catalog::model::TrackSource;
+use crate::rank::is_lossless;
 
 /// The format used when a bit rate is asked for and no format: every client plays it.
 pub const DEFAULT_FORMAT: &str = "mp3";
@@ -55,12 +56,12 @@ pub fn resolve(params: &StreamParams, source: &TrackSource) -> Resolved {
     let wanted = params.format.as_deref().and_then(format_name);
     let cap = params.max_bit_rate.filter(|cap| *cap > 0);
     let over = cap.is_some_and(|cap| source.bit_rate == 0 || source.bit_rate > cap);
-    let lossless = media::is_lossless(&source.format);
+    let lossless = is_lossless(&source.format);
     match wanted.as_deref() {
         Some("raw") => original(source),
         Some(wanted) if !over && (!lossless || is_same(wanted, &source.format)) => original(source),
         // A lossless target cannot keep a cap.
-        Some(wanted) if over && media::is_lossless(wanted) => {
+        Some(wanted) if over && is_lossless(wanted) => {
             transcode(DEFAULT_FORMAT, cap, params.time_offset)
         }
         Some(wanted) => transcode(wanted, cap, params.time_offset),
