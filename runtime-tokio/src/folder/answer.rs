@@ -5,6 +5,7 @@ use super::path::RelativePath;
 use super::root::{OpenError, Root};
 use super::transcode::{Ffmpeg, Order, Target, TranscodeError};
 use super::{audio, cover};
+use crate::art;
 use crate::net::{LocalBody, LocalOrigin};
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
@@ -171,7 +172,7 @@ impl Place {
             Ok(found) => found,
             Err(refused) => return refuse(refused),
         };
-        let Some(content_type) = cover::sniff(&picture) else {
+        let Some(content_type) = art::sniff(&picture) else {
             return finish(status(StatusCode::NOT_FOUND));
         };
         let head = status(StatusCode::OK)

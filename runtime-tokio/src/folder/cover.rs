@@ -32,28 +32,3 @@ pub(super) fn embedded(file: File, suffix: &str) -> Option<Bytes> {
     let picture: &Picture = front.or_else(|| pictures().next())?;
     (picture.data().len() <= MAX_COVER).then(|| Bytes::copy_from_slice(picture.data()))
 }
-
-/// Media type of a picture by its first bytes; `None` for anything else.
-pub(crate) fn sniff(bytes: &[u8]) -> Option<&'static str> {
-    match bytes {
-        [0xff, 0xd8, 0xff, ..] => Some("image/jpeg"),
-        [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1a, b'\n', ..] => Some("image/png"),
-        [b'G', b'I', b'F', b'8', b'7' | b'9', b'a', ..] => Some("image/gif"),
-        [
-            b'R',
-            b'I',
-            b'F',
-            b'F',
-            _,
-            _,
-            _,
-            _,
-            b'W',
-            b'E',
-            b'B',
-            b'P',
-            ..,
-        ] => Some("image/webp"),
-        _ => None,
-    }
-}
