@@ -310,14 +310,9 @@ fn b8_a_client_that_leaves_during_the_opening_stops_everything_and_blames_nobody
     ]);
     let bank = bank();
     let limits = Limits::default();
-    let opening = open(
-        &toy,
-        &bank,
-        candidates(2),
-        &limits,
-        Wanted::Media,
-        |at| Ok(ask(at, None)),
-    );
+    let opening = open(&toy, &bank, candidates(2), &limits, Wanted::Media, |at| {
+        Ok(ask(at, None))
+    });
     assert!(toy.run_until(Duration::from_secs(1), opening).is_none());
     assert_quiet(&toy, &bank);
     let view = bank.lock().unwrap().view(Lane(0), toy.now()).unwrap();

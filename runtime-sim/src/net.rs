@@ -99,7 +99,10 @@ impl Network for SimNetwork {
 }
 
 fn poll_pump(pump: &mut Option<Pump>, cx: &mut Context<'_>) {
-    if pump.as_mut().is_some_and(|p| p.as_mut().poll(cx).is_ready()) {
+    if pump
+        .as_mut()
+        .is_some_and(|p| p.as_mut().poll(cx).is_ready())
+    {
         *pump = None;
     }
 }

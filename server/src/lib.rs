@@ -1,3 +1,11 @@
 //! The hub: configuration, routes and workers, generic over the runtime they run on.
 
+pub mod activity;
+pub mod hub;
+pub mod metrics;
+pub mod now_playing;
 pub mod rest;
+pub mod sources;
+pub mod stream;
+pub mod sync;
+pub mod world;

@@ -137,7 +137,11 @@ impl Toy {
     }
 
     /// Runs until `deadline`; `None` when it is not done by then, and dropped.
-    pub(crate) fn run_until<T>(&self, deadline: Duration, future: impl Future<Output = T>) -> Option<T> {
+    pub(crate) fn run_until<T>(
+        &self,
+        deadline: Duration,
+        future: impl Future<Output = T>,
+    ) -> Option<T> {
         let mut future = Box::pin(future);
         let mut cx = Context::from_waker(Waker::noop());
         loop {

@@ -3,10 +3,13 @@
 use super::envelope::Format;
 use super::params::Params;
 use http::{HeaderMap, Method};
+use segue_sqlite::UserRow;
 
 /// A call whose user has been checked.
 #[derive(Clone, Debug)]
 pub struct Call {
+    /// Who calls.
+    pub user: UserRow,
     /// All parameters, credentials included.
     pub params: Params,
     /// How to answer, errors of binary endpoints included.

@@ -316,6 +316,19 @@ impl Reader {
         )
     }
 
+    /// Where a folder's track lies below its root; `None` for other kinds of source.
+    ///
+    /// # Errors
+    /// SQLite's own.
+    pub fn track_path(&self, instance: &str, remote_id: &str) -> Result<Option<String>> {
+        let path: Option<Option<String>> = self.one(
+            "SELECT path FROM instance_tracks WHERE instance_id = ?1 AND remote_id = ?2",
+            [instance, remote_id],
+            |c| c.next(),
+        )?;
+        Ok(path.flatten())
+    }
+
     /// Every picture that shows a track, album or artist, best first, so that art can fail over. A track's own come
     /// before its album's; an album without any shows its tracks'.
     ///

@@ -1,0 +1,242 @@
+//! `stream_operations`: one row per operation, opened at the commit point and closed exactly once.
+//!
+//! Contracts section 3, rule 10. A stream never waits for the disk: what happened is queued in order
+//! and stored by one loop ([`Activity::tend`]), which also tells each session its row id.
+
+use segue_core::Wall;
+use segue_core::driver::lock;
+use segue_core::io::Store;
+use segue_sqlite::{AttemptRow, OperationStatus, Reader, StreamOperation, Writer};
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use tokio::sync::{Mutex as AsyncMutex, mpsc, oneshot};
+
+/// How many events go into one transaction at most.
+const BATCH: usize = 256;
+
+/// History beyond this many finished operations is forgotten.
+const KEEP: usize = 100_000;
+
+/// Old rows are pruned once per this many stored operations, not after each.
+const PRUNE_EVERY: u64 = 1_000;
+
+/// How an operation ended.
+#[derive(Clone, Debug)]
+pub struct Closed {
+    /// When.
+    pub at: Wall,
+    /// How.
+    pub status: OperationStatus,
+    /// Bytes handed to the client.
+    pub bytes: u64,
+    /// What each attempt came to.
+    pub attempts: Vec<AttemptRow>,
+    /// One sentence when it failed.
+    pub error: Option<String>,
+}
+
+enum Event {
+    Opened(u64, Box<StreamOperation>),
+    Closed(u64, Closed),
+    Failed(Box<StreamOperation>),
+    Flush(oneshot::Sender<()>),
+}
+
+#[derive(Debug)]
+struct Live {
+    row: StreamOperation,
+    bytes: Arc<AtomicU64>,
+}
+
+/// The activity of one hub.
+#[derive(Debug)]
+pub struct Activity {
+    sender: mpsc::UnboundedSender<Event>,
+    receiver: AsyncMutex<mpsc::UnboundedReceiver<Event>>,
+    live: Mutex<BTreeMap<u64, Live>>,
+    next: AtomicU64,
+}
+
+impl std::fmt::Debug for Event {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Event::Opened(..) => "Opened",
+            Event::Closed(..) => "Closed",
+            Event::Failed(..) => "Failed",
+            Event::Flush(..) => "Flush",
+        })
+    }
+}
+
+impl Default for Activity {
+    fn default() -> Self {
+        let (sender, receiver) = mpsc::unbounded_channel();
+        Activity {
+            sender,
+            receiver: AsyncMutex::new(receiver),
+            live: Mutex::default(),
+            next: AtomicU64::new(0),
+        }
+    }
+}
+
+/// One committed operation. Close it once.
+#[derive(Clone, Debug)]
+pub struct Operation {
+    serial: u64,
+    bytes: Arc<AtomicU64>,
+}
+
+impl Operation {
+    /// Bytes on their way to the client.
+    pub fn add_bytes(&self, bytes: u64) {
+        self.bytes.fetch_add(bytes, Ordering::Relaxed);
+    }
+}
+
+impl Activity {
+    /// The commit point is passed.
+    pub fn open(&self, row: StreamOperation) -> Operation {
+        let serial = self.next.fetch_add(1, Ordering::Relaxed);
+        let bytes = Arc::new(AtomicU64::new(0));
+        let live = Live {
+            row: row.clone(),
+            bytes: Arc::clone(&bytes),
+        };
+        lock(&self.live).insert(serial, live);
+        self.queue(Event::Opened(serial, Box::new(row)));
+        Operation { serial, bytes }
+    }
+
+    /// The operation is over.
+    pub fn close(&self, operation: &Operation, closed: Closed) {
+        if lock(&self.live).remove(&operation.serial).is_some() {
+            self.queue(Event::Closed(operation.serial, closed));
+        }
+    }
+
+    /// Nothing could be opened: a failed row with the list of attempts.
+    pub fn failed(&self, row: StreamOperation) {
+        self.queue(Event::Failed(Box::new(row)));
+    }
+
+    /// What is playing now, newest first, with the bytes so far.
+    pub fn active(&self) -> Vec<StreamOperation> {
+        let live = lock(&self.live);
+        let rows = live.values().rev().map(|live| StreamOperation {
+            bytes: live.bytes.load(Ordering::Relaxed),
+            ..live.row.clone()
+        });
+        rows.collect()
+    }
+
+    /// How many operations a source serves now.
+    pub fn active_on(&self, source: &str) -> usize {
+        let live = lock(&self.live);
+        let on_source = |live: &&Live| live.row.source_id.as_deref() == Some(source);
+        live.values().filter(on_source).count()
+    }
+
+    /// How many operations are under way (F5 checks that none is left).
+    pub fn active_count(&self) -> usize {
+        lock(&self.live).len()
+    }
+
+    /// Waits until everything that happened before is stored.
+    pub async fn flush(&self) {
+        let (done, stored) = oneshot::channel();
+        self.queue(Event::Flush(done));
+        // The loop may be gone at shutdown; then there is nothing to wait for.
+        let _ = stored.await;
+    }
+
+    /// Stores what happens until the hub is gone.
+    pub async fn tend<S: Store<Reader = Reader, Writer = Writer>>(&self, store: &S) {
+        let mut receiver = self.receiver.lock().await;
+        let mut ids = BTreeMap::new();
+        let mut stored = 0_u64;
+        let mut batch = Vec::new();
+        while receiver.recv_many(&mut batch, BATCH).await > 0 {
+            let mut waiting = Vec::new();
+            let mut events = Vec::new();
+            for event in batch.drain(..) {
+                match event {
+                    Event::Flush(done) => waiting.push(done),
+                    event => events.push(event),
+                }
+            }
+            if !events.is_empty() {
+                stored += events.len() as u64;
+                let prune = stored >= PRUNE_EVERY;
+                if prune {
+                    stored = 0;
+                }
+                ids = self.store_batch(store, ids, events, prune).await;
+            }
+            for done in waiting {
+                let _ = done.send(());
+            }
+        }
+    }
+
+    async fn store_batch<S: Store<Reader = Reader, Writer = Writer>>(
+        &self,
+        store: &S,
+        ids: BTreeMap<u64, i64>,
+        events: Vec<Event>,
+        prune: bool,
+    ) -> BTreeMap<u64, i64> {
+        let known = ids.clone();
+        let change = move |writer: &Writer| {
+            let mut ids = ids;
+            for event in events {
+                match event {
+                    Event::Opened(serial, row) => {
+                        ids.insert(serial, writer.open_operation(&row)?);
+                    }
+                    Event::Closed(serial, closed) => {
+                        if let Some(id) = ids.remove(&serial) {
+                            writer.close_operation(
+                                id,
+                                closed.at,
+                                closed.status,
+                                closed.bytes,
+                                &closed.attempts,
+                                closed.error.as_deref(),
+                            )?;
+                        }
+                    }
+                    Event::Failed(row) => {
+                        writer.open_operation(&row)?;
+                    }
+                    Event::Flush(_) => {}
+                }
+            }
+            if prune {
+                writer.prune_operations(KEEP)?;
+            }
+            Ok(ids)
+        };
+        match store.write(change).await {
+            Ok(ids) => {
+                let mut live = lock(&self.live);
+                for (serial, id) in &ids {
+                    if let Some(live) = live.get_mut(serial) {
+                        live.row.id = *id;
+                    }
+                }
+                ids
+            }
+            Err(error) => {
+                tracing::error!(%error, "activity could not be stored");
+                known
+            }
+        }
+    }
+
+    fn queue(&self, event: Event) {
+        // Fails only when the loop has ended, at shutdown.
+        let _ = self.sender.send(event);
+    }
+}

@@ -1,0 +1,5 @@
+//! Pulls what the sources have, and merges it beside the requests.
+
+mod state;
+
+pub use state::{ScanStatus, SyncState};

@@ -1,0 +1,77 @@
+//! Whether a sync runs, and how far it is.
+
+use segue_core::Wall;
+use segue_core::driver::lock;
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+use tokio::sync::{Mutex as AsyncMutex, MutexGuard};
+
+/// Whether a sync runs, and how far it is.
+#[derive(Debug, Default)]
+pub struct SyncState {
+    turn: AsyncMutex<()>,
+    shown: Mutex<Shown>,
+}
+
+#[derive(Debug, Default)]
+struct Shown {
+    running: bool,
+    seen: BTreeMap<String, u64>,
+    last: Option<Wall>,
+}
+
+/// What `getScanStatus` and the command line show.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ScanStatus {
+    /// Whether a sync runs.
+    pub running: bool,
+    /// Tracks seen so far by the running one.
+    pub seen: u64,
+    /// When the last one ended.
+    pub last: Option<Wall>,
+}
+
+impl SyncState {
+    /// Waits for the turn to run a sync; it is shown as running until the turn is given back.
+    pub(super) async fn turn(&self, now: impl Fn() -> Wall) -> Turn<'_, impl Fn() -> Wall> {
+        let held = self.turn.lock().await;
+        let mut shown = lock(&self.shown);
+        shown.running = true;
+        shown.seen.clear();
+        Turn {
+            state: self,
+            now,
+            _held: held,
+        }
+    }
+
+    /// How it stands.
+    pub fn status(&self) -> ScanStatus {
+        let shown = lock(&self.shown);
+        ScanStatus {
+            running: shown.running,
+            seen: shown.seen.values().sum(),
+            last: shown.last,
+        }
+    }
+
+    /// A source's tracks seen so far.
+    pub(super) fn note(&self, source: &str, tracks: u64) {
+        lock(&self.shown).seen.insert(source.to_owned(), tracks);
+    }
+}
+
+/// The right to run a sync; shows "running" for as long as it lives, however the sync ends.
+pub(super) struct Turn<'a, F: Fn() -> Wall> {
+    state: &'a SyncState,
+    now: F,
+    _held: MutexGuard<'a, ()>,
+}
+
+impl<F: Fn() -> Wall> Drop for Turn<'_, F> {
+    fn drop(&mut self) {
+        let mut shown = lock(&self.state.shown);
+        shown.running = false;
+        shown.last = Some((self.now)());
+    }
+}

@@ -1,0 +1,59 @@
+//! The real world as one bundle: tokio's clock, real sockets, SQLite on its threads.
+
+use segue_core::io::Runtime;
+use segue_runtime_tokio::clock::TokioClock;
+use segue_runtime_tokio::net::TokioNetwork;
+use segue_runtime_tokio::store::SqliteStore;
+use std::future::pending;
+
+/// What a hub in production runs on.
+#[derive(Clone)]
+pub struct World {
+    clock: TokioClock,
+    network: TokioNetwork,
+    store: SqliteStore,
+}
+
+impl World {
+    /// Bundles its parts.
+    pub fn new(clock: TokioClock, network: TokioNetwork, store: SqliteStore) -> Self {
+        World {
+            clock,
+            network,
+            store,
+        }
+    }
+}
+
+impl Runtime for World {
+    type Clock = TokioClock;
+    type Network = TokioNetwork;
+    type Store = SqliteStore;
+
+    fn clock(&self) -> &TokioClock {
+        &self.clock
+    }
+
+    fn network(&self) -> &TokioNetwork {
+        &self.network
+    }
+
+    fn store(&self) -> &SqliteStore {
+        &self.store
+    }
+
+    async fn compute<T, F>(&self, work: F) -> T
+    where
+        T: Send + 'static,
+        F: FnOnce() -> T + Send + 'static,
+    {
+        match tokio::task::spawn_blocking(work).await {
+            Ok(result) => result,
+            Err(error) => match error.try_into_panic() {
+                Ok(panic) => std::panic::resume_unwind(panic),
+                // The process is shutting down: whoever asked is dropped next.
+                Err(_) => pending().await,
+            },
+        }
+    }
+}
