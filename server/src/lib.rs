@@ -8,4 +8,5 @@ pub mod rest;
 pub mod sources;
 pub mod stream;
 pub mod sync;
+pub mod upstream;
 pub mod world;

@@ -1,1 +1,3 @@
+//! The `segue` command.
+
 fn main() {}
