@@ -10,7 +10,9 @@ mod endpoint;
 mod fields;
 mod negotiation;
 pub mod parse;
+mod pull;
 
 pub use auth::{Auth, Credentials, Secret, decode_password, token};
 pub use endpoint::{API_VERSION, BadEndpoint, Endpoint};
 pub use negotiation::{Negotiation, Step};
+pub use pull::{PAGE_SIZE, Progress, Pull, PullRequest};
