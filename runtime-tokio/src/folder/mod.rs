@@ -19,5 +19,5 @@ mod walk;
 pub use answer::FolderSource;
 pub use path::RelativePath;
 pub use root::{OpenError, Root};
-pub use scan::{Progress, ScanError, Scanned, Watch, scan};
+pub use scan::{Progress, ScanError, Scanned, Watch, scan, scan_in_background};
 pub use transcode::Ffmpeg;

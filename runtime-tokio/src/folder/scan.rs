@@ -8,10 +8,13 @@ use super::walk::{Found, Walked, shown, walk};
 use segue_core::catalog::model::{InstanceTrack, Pass};
 use std::collections::BTreeMap;
 use std::io;
+use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::thread;
+use tokio::task::spawn_blocking;
 
 /// Threads that read tags: enough to keep a disk busy, few enough to leave the machine to its listeners.
 const READERS: usize = 3;
@@ -104,6 +107,40 @@ pub fn scan(root: &Path, previous: &Pass, watch: Watch<'_>) -> Result<Scanned, S
     let jobs = plan(&walked, &known);
     let read = read_all(&opened, &walked, &jobs, watch)?;
     Ok(finish(root, &walked, &known, &jobs, read))
+}
+
+/// Scans the folder at `root` on a thread where blocking is allowed. Dropping the future cancels the pass.
+///
+/// # Errors
+/// As [`scan`]; also [`ScanError::Cancelled`] when the runtime shuts down.
+pub async fn scan_in_background(
+    root: PathBuf,
+    previous: Pass,
+    progress: impl Fn(Progress) + Send + 'static,
+) -> Result<Scanned, ScanError> {
+    let cancel = CancelOnDrop::default();
+    let cancelled = Arc::clone(&cancel.0);
+    let scanning = spawn_blocking(move || {
+        let watch = Watch {
+            cancelled: &cancelled,
+            progress: &progress,
+        };
+        scan(&root, &previous, watch)
+    });
+    match scanning.await {
+        Ok(scanned) => scanned,
+        Err(error) if error.is_panic() => resume_unwind(error.into_panic()),
+        Err(_) => Err(ScanError::Cancelled),
+    }
+}
+
+#[derive(Default)]
+struct CancelOnDrop(Arc<AtomicBool>);
+
+impl Drop for CancelOnDrop {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
 }
 
 /// A file that must be read.

@@ -38,6 +38,17 @@ pub(super) struct Credit {
     pub(super) musicbrainz_id: Option<String>,
 }
 
+impl Credit {
+    /// Where the same file names the same artist twice and gives the id once, both have it.
+    fn agree(&mut self, other: &mut Credit) {
+        if self.name == other.name {
+            let id = self.musicbrainz_id.take().or(other.musicbrainz_id.take());
+            self.musicbrainz_id.clone_from(&id);
+            other.musicbrainz_id = id;
+        }
+    }
+}
+
 /// Tags and audio properties of a file. Texts are in NFC, trimmed, never empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Facts {
@@ -152,16 +163,19 @@ fn judge(error: FileParseError) -> ReadError {
 fn facts(file: &TaggedFile, format: String) -> Facts {
     let tags = Tags::of(file);
     let properties = file.properties();
-    let (artist_name, artist) = tags.credit(
+    let (artist_name, mut artist) = tags.credit(
         ItemKey::TrackArtist,
         ItemKey::TrackArtists,
         ItemKey::MusicBrainzArtistId,
     );
-    let (_, album_artist) = tags.credit(
+    let (_, mut album_artist) = tags.credit(
         ItemKey::AlbumArtist,
         ItemKey::AlbumArtists,
         ItemKey::MusicBrainzReleaseArtistId,
     );
+    if let (Some(artist), Some(album_artist)) = (&mut artist, &mut album_artist) {
+        artist.agree(album_artist);
+    }
     let duration_ms = u64::try_from(properties.duration().as_millis()).unwrap_or(0);
     Facts {
         title: tags.text(ItemKey::TrackTitle),
@@ -347,6 +361,24 @@ mod tests {
         );
         assert_eq!(musicbrainz_id("89ad4ac3"), None);
         assert_eq!(musicbrainz_id("89ad4ac3-39f7-470e-963a-56509c54637z"), None);
+    }
+
+    #[test]
+    fn one_artist_of_one_file_has_one_id() {
+        let credit = |name: &str, id: Option<&str>| Credit {
+            name: name.to_owned(),
+            musicbrainz_id: id.map(str::to_owned),
+        };
+        let agreed = |mut a: Credit, mut b: Credit| {
+            a.agree(&mut b);
+            (a, b)
+        };
+        let (with, without) = (credit("A", Some("1")), credit("A", None));
+        let both = (with.clone(), with.clone());
+        assert_eq!(agreed(with.clone(), without.clone()), both);
+        assert_eq!(agreed(without.clone(), with.clone()), both);
+        let other = credit("B", Some("2"));
+        assert_eq!(agreed(without.clone(), other.clone()), (without, other));
     }
 
     #[test]

@@ -1,17 +1,20 @@
 //! A music folder answers like a server: ranges, validators, refusals, covers and transcodes.
 
+use crate::kit::fixture_bytes;
 use bytes::Bytes;
 use http::header::{
     ACCEPT_RANGES, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, ETAG, IF_RANGE, RANGE,
 };
 use http::{HeaderMap, HeaderName, Method, Request, Response, Uri};
 use http_body_util::BodyExt;
+use segue_core::io::{Accepted, Network};
 use segue_core::source::folder::{cover_uri, track_uri};
 use segue_runtime_tokio::folder::{Ffmpeg, FolderSource, RelativePath};
-use segue_runtime_tokio::net::{LocalBody, LocalOrigin};
+use segue_runtime_tokio::net::{LocalBody, LocalOrigin, TokioNetwork};
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use tempfile::TempDir;
 
 struct Folder {
@@ -97,10 +100,6 @@ fn transcode(path: &str, query: &[(&str, &str)]) -> Uri {
 fn fixture(name: &str) -> PathBuf {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
     path.join(name)
-}
-
-fn fixture_bytes(name: &str) -> Vec<u8> {
-    fs::read(fixture(name)).unwrap()
 }
 
 #[tokio::test]
@@ -316,6 +315,33 @@ async fn without_ffmpeg_another_format_is_the_original() {
     let gone = Folder::with_ffmpeg(Ffmpeg::at(fixture("none")));
     gone.write("a.flac", b"0123456789");
     assert_eq!(gone.get(uri, &[]).await.body.as_ref(), b"0123456789");
+}
+
+#[tokio::test]
+async fn the_head_of_a_transcode_starts_no_encoder() {
+    let folder = Folder::with_ffmpeg(Ffmpeg::at(fixture("ffmpeg-fails")));
+    folder.write("a.flac", b"0123456789");
+    let uri = transcode("a.flac", &[("format", "aac")]);
+    let request = Request::head(uri).body(Bytes::new()).unwrap();
+    let answer = folder.ask(request).await;
+    assert_eq!(
+        (answer.status, answer.header(CONTENT_TYPE)),
+        (200, "audio/aac")
+    );
+}
+
+#[tokio::test]
+async fn the_network_reaches_a_folder_by_its_instance() {
+    let folder = Folder::new();
+    folder.write("a.flac", b"0123456789");
+    let source = FolderSource::new(folder.root(), None);
+    let origin: Arc<dyn LocalOrigin> = Arc::new(source);
+    let network = TokioNetwork::new().with_folders([("disk".to_owned(), origin)].into());
+    let request = Request::get(track("a.flac")).header(RANGE, "bytes=-2");
+    let request = request.body(Bytes::new()).unwrap();
+    let answer = network.send(request, Accepted::default()).await.unwrap();
+    assert_eq!(answer.status(), 206);
+    assert_eq!(answer.collect().await.unwrap().to_bytes(), "89");
 }
 
 #[tokio::test]

@@ -1,0 +1,6 @@
+//! Music folders on a real file system.
+
+mod answer;
+mod kit;
+mod rescan;
+mod scan;
