@@ -4,8 +4,10 @@
 //! that gives everything up and no task, socket or permit can outlive it (D5, F5).
 
 pub mod body;
+pub mod call;
 pub mod exchange;
 pub mod open;
+pub mod pull;
 pub mod resume;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};

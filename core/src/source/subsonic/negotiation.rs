@@ -47,6 +47,14 @@ impl Negotiation {
         }
     }
 
+    /// Begins with the one way the operator fixed.
+    pub fn only(way: Auth) -> Self {
+        Negotiation {
+            ways: VecDeque::from([way]),
+            settled: None,
+        }
+    }
+
     /// What to do next.
     pub fn step(&self) -> Step {
         match (self.settled, self.ways.front()) {
