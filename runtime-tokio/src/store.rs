@@ -225,6 +225,10 @@ fn write_all(writer: &Writer, db: &Db, jobs: &mpsc::Receiver<Box<dyn Job>>, idle
             Ok(job) => job,
             Err(mpsc::RecvTimeoutError::Timeout) => {
                 empty_log(writer, db);
+                if db.wal_bytes() > 0 {
+                    // A reader was in the way; once more after the next quiet.
+                    continue;
+                }
                 match jobs.recv() {
                     Ok(job) => job,
                     Err(mpsc::RecvError) => break,

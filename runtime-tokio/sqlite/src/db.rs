@@ -14,8 +14,8 @@ const NUMBERED: &[M<'static>] = &[
 ];
 const MIGRATIONS: Migrations<'static> = Migrations::from_slice(NUMBERED);
 
-/// How long a connection waits for another's lock. Only start-up and a checkpoint ever contend: there is one writer.
-const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+/// How long a connection waits for another's lock. Only start-up and other processes contend: there is one writer.
+pub(crate) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// What a checkpoint leaves of the write-ahead log on disk.
 const WAL_KEPT_BYTES: i64 = 16 * 1024 * 1024;

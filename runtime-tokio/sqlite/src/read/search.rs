@@ -26,7 +26,8 @@ pub struct SearchQuery {
     pub folder: Option<String>,
 }
 
-/// What was found. Rows named exactly so come first, then those that begin so, then the rest as they came into the library.
+/// What was found. Rows named exactly so come first, then those that begin so, then the rest, each by name. Without
+/// words everything is found, in the order it came into the library, so that paging through it misses nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Found {
     /// Artists, mere track artists included.
@@ -156,7 +157,7 @@ impl Reader {
                 .collect();
             sql.push_str(&format!(
                 " AND ({each} OR {seq} = ?4) \
-                 ORDER BY {seq} IS ?4 DESC, {name} = ?5 DESC, instr({name}, ?5) = 1 DESC, {seq} \
+                 ORDER BY {seq} IS ?4 DESC, {name} = ?5 DESC, instr({name}, ?5) = 1 DESC, {name}, {seq} \
                  LIMIT ?2 OFFSET ?3",
                 each = each.join(" AND ")
             ));

@@ -11,6 +11,7 @@ pub(crate) mod step;
 
 use crate::{Reader, Result};
 use rusqlite::{Connection, Params};
+use std::time::Duration;
 
 /// Changes rows over the one connection that may.
 pub struct Writer {
@@ -36,13 +37,17 @@ impl Writer {
         Ok(self.sql().prepare_cached(sql)?.execute(params)?)
     }
 
-    /// Moves the write-ahead log into the database and cuts it to nothing, if no reader is in the way.
+    /// Moves the write-ahead log into the database and cuts it to nothing. With a reader in the way it does what can be
+    /// done at once and leaves the rest: changes must not wait for a question.
     ///
     /// # Errors
     /// SQLite's own.
     pub fn checkpoint(&self) -> Result<()> {
-        self.sql()
-            .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
-        Ok(())
+        self.sql().busy_timeout(Duration::ZERO)?;
+        let outcome = self
+            .sql()
+            .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
+        self.sql().busy_timeout(crate::db::BUSY_TIMEOUT)?;
+        Ok(outcome?)
     }
 }

@@ -1,0 +1,84 @@
+//! Databases of earlier versions, and of later ones.
+
+use segue_core::time::Wall;
+use segue_sqlite::Db;
+
+fn file_with(sql: &str, version: i64) -> (tempfile::TempDir, std::path::PathBuf) {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("segue.db");
+    let raw = rusqlite::Connection::open(&path).unwrap();
+    raw.execute_batch(sql).unwrap();
+    raw.pragma_update(None, "user_version", version).unwrap();
+    (dir, path)
+}
+
+const FIRST: &str = include_str!("../migrations/001-catalog.sql");
+
+#[test]
+fn a_file_of_the_first_version_is_brought_forward_with_its_rows() {
+    let rows =
+        "INSERT INTO instances (id, kind, name, local) VALUES ('home', 'subsonic', 'Home', 1);
+        INSERT INTO instance_artists VALUES ('home', 'a1', 'Ada', NULL, NULL);
+        INSERT INTO settings VALUES ('library_modified', '42');";
+    let (_dir, path) = file_with(&format!("{FIRST}{rows}"), 1);
+    let db = Db::open(&path).unwrap();
+    let reader = db.reader().unwrap();
+    assert_eq!(reader.instances().unwrap().len(), 1);
+    assert_eq!(reader.merge_input().unwrap().artists[0].row.name, "Ada");
+    assert_eq!(reader.library_modified().unwrap(), Wall(42));
+    assert_eq!(reader.activity(10).unwrap(), []);
+    assert_eq!(
+        db.writer()
+            .unwrap()
+            .alone(|w| w.close_orphans(Wall(1)))
+            .unwrap(),
+        0
+    );
+    drop((db, reader));
+    Db::open(&path).expect("a second start finds nothing to do");
+}
+
+#[test]
+fn a_file_of_a_later_version_is_refused_with_advice_and_not_touched() {
+    let (_dir, path) = file_with("CREATE TABLE from_the_future (x);", 4_000);
+    let before = std::fs::read(&path).unwrap();
+    let error = Db::open(&path).err().unwrap().to_string();
+    assert!(error.contains("later version of Segue"), "{error}");
+    let raw = rusqlite::Connection::open(&path).unwrap();
+    let tables: i64 = raw
+        .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))
+        .unwrap();
+    assert_eq!(tables, 1);
+    assert!(!before.is_empty());
+}
+
+#[test]
+fn a_file_that_is_no_database_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("segue.db");
+    std::fs::write(
+        &path,
+        "a letter to my aunt, long enough to be looked at twice\n".repeat(40),
+    )
+    .unwrap();
+    let error = Db::open(&path).err().unwrap().to_string();
+    assert!(error.contains("not a database"), "{error}");
+}
+
+#[test]
+fn every_connection_is_durable_and_checks_references() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("odd ?name=#1%20.db");
+    let db = Db::open(&path).unwrap();
+    assert!(path.exists(), "a path is a path, not a URI");
+    let unknown_user = db
+        .writer()
+        .unwrap()
+        .alone(|w| w.add_api_key(7, &[0; 32], "phone", Wall(1)));
+    assert!(
+        unknown_user
+            .unwrap_err()
+            .to_string()
+            .contains("FOREIGN KEY")
+    );
+}
