@@ -21,6 +21,8 @@ pub enum Value {
     Text(String),
     /// A string that is the text of its element in XML (`genre.value`, `lyrics.value`).
     Content(String),
+    /// A string that has an element of its own in XML, as the older parts of the API want it (`artistInfo`).
+    Element(String),
     /// A whole number.
     Int(i64),
     /// A truth value.
@@ -182,7 +184,7 @@ fn write_element(out: &mut String, name: &str, first: &[(&str, &str)], doc: &Doc
                 let _ = write!(out, r#" {field}="{is}""#);
             }
             Value::List(items) => is_empty &= items.is_empty(),
-            Value::Content(_) | Value::Doc(_) => is_empty = false,
+            Value::Content(_) | Value::Element(_) | Value::Doc(_) => is_empty = false,
         }
     }
     if is_empty {
@@ -194,22 +196,17 @@ fn write_element(out: &mut String, name: &str, first: &[(&str, &str)], doc: &Doc
         match value {
             Value::Text(_) | Value::Int(_) | Value::Bool(_) => {}
             Value::Content(text) => write_xml_text(out, text),
-            Value::Doc(child) => write_element(out, field, &[], child),
-            Value::List(items) => {
-                for item in items {
-                    write_child(out, field, item);
-                }
-            }
+            Value::Element(_) | Value::Doc(_) | Value::List(_) => write_child(out, field, value),
         }
     }
     let _ = write!(out, "</{name}>");
 }
 
-/// One element of a list.
+/// A value as one element, or a list as one for each item.
 fn write_child(out: &mut String, name: &str, item: &Value) {
     match item {
         Value::Doc(doc) => write_element(out, name, &[], doc),
-        Value::Text(text) | Value::Content(text) => {
+        Value::Text(text) | Value::Content(text) | Value::Element(text) => {
             let _ = write!(out, "<{name}>");
             write_xml_text(out, text);
             let _ = write!(out, "</{name}>");
@@ -275,7 +272,9 @@ fn write_json_object(out: &mut String, doc: &Doc) {
 
 fn write_json_value(out: &mut String, value: &Value) {
     match value {
-        Value::Text(text) | Value::Content(text) => write_json_string(out, text),
+        Value::Text(text) | Value::Content(text) | Value::Element(text) => {
+            write_json_string(out, text);
+        }
         Value::Int(number) => {
             let _ = write!(out, "{number}");
         }

@@ -9,6 +9,7 @@ use axum::body::Body;
 use axum::response::Response;
 use http::header::{self, HeaderName};
 use http::{HeaderMap, HeaderValue, StatusCode};
+use segue_core::io::StoreError;
 use std::borrow::Cow;
 
 /// The version of the Subsonic API; clients refuse servers that claim a later one.
@@ -155,6 +156,14 @@ impl ApiError {
             .with("code", self.code as i32)
             .with("message", self.message.as_ref());
         reply(frame("failed").with("error", error), format)
+    }
+}
+
+impl From<StoreError> for ApiError {
+    /// What the database says is for the operator, not for a client.
+    fn from(error: StoreError) -> Self {
+        tracing::error!(%error, "a call could not be answered");
+        ApiError::new(ErrorCode::Generic, "The library cannot be read right now")
     }
 }
 

@@ -4,13 +4,14 @@ use segue_core::Wall;
 use segue_core::driver::lock;
 use std::collections::BTreeMap;
 use std::sync::Mutex;
-use tokio::sync::{Mutex as AsyncMutex, MutexGuard};
+use tokio::sync::{Mutex as AsyncMutex, MutexGuard, Notify};
 
 /// Whether a sync runs, and how far it is.
 #[derive(Debug, Default)]
 pub struct SyncState {
     turn: AsyncMutex<()>,
     shown: Mutex<Shown>,
+    wanted: Notify,
 }
 
 #[derive(Debug, Default)]
@@ -43,6 +44,16 @@ impl SyncState {
             now,
             _held: held,
         }
+    }
+
+    /// Somebody wants a sync now. One that is running does not count: what it has read may be old.
+    pub fn request(&self) {
+        self.wanted.notify_one();
+    }
+
+    /// Ends when a sync is wanted; any number of wishes at once are one.
+    pub async fn requested(&self) {
+        self.wanted.notified().await;
     }
 
     /// How it stands.

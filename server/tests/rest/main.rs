@@ -1,4 +1,13 @@
-//! The OpenSubsonic surface, from the outside.
+//! The OpenSubsonic surface, from the outside: requests into the router, replies out of it.
 
+mod annotate;
+mod browse;
 mod document;
+mod frame;
+mod library;
+mod lists;
+mod login;
+mod search;
+mod shape;
+mod world;
 mod xml;
