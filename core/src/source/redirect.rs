@@ -14,10 +14,9 @@ pub fn is_redirect(status: StatusCode) -> bool {
     matches!(status.as_u16(), 301 | 302 | 303 | 307 | 308)
 }
 
-/// Where to ask next after a redirect from `from` to `location`; `hop` counts the redirects of this request,
-/// this one included.
-pub fn follow(from: &Uri, location: &str, hop: usize) -> Result<Uri, Refusal> {
-    if hop > MAX_HOPS {
+/// Where to ask next after a redirect from `from` to `location`, when `hops` were followed before it.
+pub fn follow(from: &Uri, location: &str, hops: usize) -> Result<Uri, Refusal> {
+    if hops >= MAX_HOPS {
         return Err(Refusal::RedirectRefused);
     }
     let from = Url::parse(&from.to_string()).map_err(|_| Refusal::RedirectRefused)?;
