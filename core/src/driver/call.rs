@@ -3,7 +3,7 @@
 use super::exchange::read_all;
 use crate::dispatch::Stage;
 use crate::io::{Accepted, Clock, Network, Runtime};
-use crate::source::opening::{self, HeadJudgement, Wanted};
+use crate::source::opening::{self, ReplyJudgement};
 use crate::source::redirect;
 use crate::source::refusal::{Refusal, RefusalClass};
 use bytes::Bytes;
@@ -77,18 +77,13 @@ async fn exchange<R: Runtime>(
     loop {
         let sent = runtime.network().send(request.clone(), Accepted::default());
         let (parts, mut body) = sent.await.map_err(Refusal::Net)?.into_parts();
-        match opening::judge_head(&parts, None, Wanted::Media, runtime.clock().wall()) {
-            HeadJudgement::Refused(refusal) => return Err(refusal),
-            HeadJudgement::Redirect { location } => {
+        match opening::judge_reply_head(&parts, runtime.clock().wall()) {
+            ReplyJudgement::Refused(refusal) => return Err(refusal),
+            ReplyJudgement::Redirect { location } => {
                 *request.uri_mut() = redirect::follow(request.uri(), &location, hops)?;
                 hops += 1;
             }
-            // A document is just what was asked for here.
-            HeadJudgement::ErrorBody
-            | HeadJudgement::Media(_)
-            | HeadJudgement::RangeNotSatisfiable { .. } => {
-                return read_all(&mut body, limit).await;
-            }
+            ReplyJudgement::Body => return read_all(&mut body, limit).await,
         }
     }
 }
