@@ -1,6 +1,7 @@
 //! The hub: configuration, routes and workers, generic over the runtime they run on.
 
 pub mod activity;
+pub mod config;
 pub mod hub;
 pub mod metrics;
 pub mod now_playing;

@@ -4,8 +4,7 @@ use super::connection::serve_connection;
 use super::faults::{Door, Faults};
 use super::shared::{Counters, Seen, Setup, Shared};
 use futures_util::future::{Either, select};
-use segue_core::io::Clock;
-use segue_core::time::{Tick, Wall};
+use segue_runtime_tokio::clock::TokioClock;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::pin::pin;
@@ -118,7 +117,7 @@ async fn accept(
         match accepted {
             Some(Ok((stream, _))) => {
                 let _ = stream.set_nodelay(true);
-                tokio::spawn(serve_connection(stream, TokioTime::new(), shared.clone()));
+                tokio::spawn(serve_connection(stream, TokioClock::new(), shared.clone()));
             }
             // Out of descriptors or the like: the test that did this sees its own refusals.
             Some(Err(_)) => tokio::task::yield_now().await,
@@ -184,28 +183,4 @@ fn listen(address: SocketAddr, backlog: u32) -> io::Result<TcpListener> {
     socket.set_reuseaddr(true)?;
     socket.bind(address)?;
     socket.listen(backlog)
-}
-
-/// Real time, for pauses in bodies.
-#[derive(Clone)]
-struct TokioTime(tokio::time::Instant);
-
-impl TokioTime {
-    fn new() -> Self {
-        TokioTime(tokio::time::Instant::now())
-    }
-}
-
-impl Clock for TokioTime {
-    fn now(&self) -> Tick {
-        Tick::ZERO + self.0.elapsed()
-    }
-
-    fn wall(&self) -> Wall {
-        Wall(0)
-    }
-
-    fn sleep_until(&self, at: Tick) -> impl Future<Output = ()> + Send + 'static {
-        tokio::time::sleep_until(self.0 + at.since(Tick::ZERO))
-    }
 }

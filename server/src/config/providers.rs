@@ -1,0 +1,420 @@
+//! `[providers]`, `[lyrics]` and `[queue]`: where lyrics come from and how they are looked up.
+
+use super::read::{HOUR, MILLISECOND, SECOND, YEAR, http_url, is_id, nearest};
+use super::section::Section;
+use segue_core::source::subsonic::Secret;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// `[providers]`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Providers {
+    /// Asked first.
+    pub primary: String,
+    /// Then these, in this order.
+    pub fallback_order: Vec<String>,
+    /// One after another, or all at once.
+    pub mode: ProviderMode,
+    /// In parallel: how long a plain answer waits for a better one.
+    pub race_wait: Duration,
+    /// Never asked.
+    pub disabled: Vec<String>,
+    /// `[providers.lrclib]`.
+    pub lrclib: Provider,
+    /// `[providers.musixmatch]`.
+    pub musixmatch: Provider,
+    /// `[providers.petitlyrics]`.
+    pub petitlyrics: Provider,
+    /// `[[providers.http]]` and `[[providers.command]]`.
+    pub own: Vec<OwnProvider>,
+    /// `[providers.circuit]`: first window of a lane's breaker.
+    pub circuit_base: Duration,
+    /// Longest window.
+    pub circuit_cap: Duration,
+    /// Failures in a row that open it.
+    pub transient_threshold: u32,
+}
+
+/// `providers.mode`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProviderMode {
+    /// One after another.
+    Ordered,
+    /// All at once.
+    Parallel,
+}
+
+/// What every provider has, and what some need.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Provider {
+    /// Where it is; `None` is its usual place.
+    pub base_url: Option<url::Url>,
+    /// How long one lookup may take.
+    pub timeout: Duration,
+    /// Between requests of this lane, measured from completion.
+    pub spacing: Duration,
+    /// Musixmatch: `app_id`. Petit Lyrics: `client_app_id`.
+    pub app_id: Option<String>,
+    /// Musixmatch: `token`.
+    pub token: Option<Secret>,
+    /// Musixmatch: `headers`.
+    pub headers: BTreeMap<String, String>,
+}
+
+/// A provider of the operator's own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OwnProvider {
+    /// Its name, as in `primary` and `fallback_order`.
+    pub name: String,
+    /// How it is asked.
+    pub reach: Reach,
+    /// How long one lookup may take.
+    pub timeout: Duration,
+    /// Between requests of this lane, measured from completion.
+    pub spacing: Duration,
+}
+
+/// How a provider of the operator's own is asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reach {
+    /// Over HTTP.
+    Http {
+        /// URL with places to fill in.
+        url: String,
+        /// What it answers.
+        dialect: Dialect,
+        /// In JSON: where to find what.
+        pointers: BTreeMap<String, String>,
+    },
+    /// A program: query on its standard input, outcome on its standard output.
+    Command {
+        /// Program and arguments.
+        argv: Vec<String>,
+    },
+}
+
+/// What an HTTP provider answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dialect {
+    /// As LRCLIB does.
+    Lrclib,
+    /// JSON, read through pointers.
+    Json,
+    /// The lyrics themselves.
+    Text,
+}
+
+/// `[lyrics]`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Lyrics {
+    /// Unicode scripts; empty takes any.
+    pub accepted_scripts: Vec<String>,
+    /// The share of letters of other scripts that is too much.
+    pub script_guard_threshold: f64,
+    /// How far an answer's duration may be off.
+    pub duration_tolerance: Duration,
+    /// Whether a played track without lyrics is looked up first.
+    pub on_play: bool,
+    /// When to look for something better.
+    pub upgrade_after: Duration,
+}
+
+impl Default for Lyrics {
+    fn default() -> Self {
+        Lyrics {
+            accepted_scripts: Vec::new(),
+            script_guard_threshold: 0.20,
+            duration_tolerance: Duration::from_secs(2),
+            on_play: true,
+            upgrade_after: Duration::from_secs(30 * 24 * 3600),
+        }
+    }
+}
+
+/// `[queue]`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Queue {
+    /// Songs looked up at once.
+    pub workers: u32,
+    /// How long a claim holds without a sign of life.
+    pub lease: Duration,
+}
+
+impl Default for Queue {
+    fn default() -> Self {
+        Queue {
+            workers: 2,
+            lease: Duration::from_secs(60),
+        }
+    }
+}
+
+const BUILT_IN: [&str; 3] = ["lrclib", "musixmatch", "petitlyrics"];
+pub(super) const TIMEOUT: Duration = Duration::from_secs(30);
+pub(super) const SPACING: Duration = Duration::from_millis(500);
+
+impl Default for Providers {
+    fn default() -> Self {
+        let provider = Provider {
+            timeout: TIMEOUT,
+            spacing: SPACING,
+            ..Provider::default()
+        };
+        Providers {
+            primary: "lrclib".to_owned(),
+            fallback_order: vec!["musixmatch".to_owned(), "petitlyrics".to_owned()],
+            mode: ProviderMode::Ordered,
+            race_wait: Duration::from_secs(2),
+            disabled: Vec::new(),
+            lrclib: Provider {
+                base_url: url::Url::parse("https://lrclib.net").ok(),
+                ..provider.clone()
+            },
+            musixmatch: provider.clone(),
+            petitlyrics: provider,
+            own: Vec::new(),
+            circuit_base: Duration::from_secs(60),
+            circuit_cap: Duration::from_secs(1800),
+            transient_threshold: 5,
+        }
+    }
+}
+
+pub(super) fn read(mut section: Section<'_>) -> Providers {
+    let default = Providers::default();
+    let modes = [
+        ("ordered", ProviderMode::Ordered),
+        ("parallel", ProviderMode::Parallel),
+    ];
+    let mut own: Vec<OwnProvider> = section
+        .tables("http")
+        .into_iter()
+        .filter_map(http)
+        .collect();
+    own.extend(section.tables("command").into_iter().filter_map(command));
+    let names: Vec<&str> = BUILT_IN
+        .into_iter()
+        .chain(own.iter().map(|own| own.name.as_str()))
+        .collect();
+    let known = |name: &str| match names.contains(&name) {
+        true => Ok(name.to_owned()),
+        false => Err((
+            format!("names no provider: \"{name}\""),
+            nearest(name, names.iter().copied()),
+        )),
+    };
+    let primary = section.parsed("primary", default.primary, known);
+    let fallback_order =
+        list_of(&mut section, "fallback_order", known).unwrap_or(default.fallback_order);
+    let disabled = list_of(&mut section, "disabled", known).unwrap_or_default();
+    let mode = section.word("mode", default.mode, &modes);
+    let race_wait = section.number("race_wait_seconds", default.race_wait.as_secs(), 0..=600);
+    let lrclib = provider(section.table("lrclib"), default.lrclib, Needs::Nothing);
+    let musixmatch = provider(
+        section.table("musixmatch"),
+        default.musixmatch,
+        Needs::Token,
+    );
+    let petitlyrics = provider(
+        section.table("petitlyrics"),
+        default.petitlyrics,
+        Needs::ClientAppId,
+    );
+    let mut circuit = section.table("circuit");
+    let circuit_base = circuit.number("base_seconds", default.circuit_base.as_secs(), 1..=86_400);
+    let circuit_cap = circuit.number("cap_seconds", default.circuit_cap.as_secs(), 1..=604_800);
+    let transient_threshold = circuit.number(
+        "transient_threshold",
+        default.transient_threshold.into(),
+        1..=1000,
+    );
+    circuit.finish();
+    section.finish();
+    Providers {
+        primary,
+        fallback_order,
+        mode,
+        race_wait: Duration::from_secs(race_wait),
+        disabled,
+        lrclib,
+        musixmatch,
+        petitlyrics,
+        own,
+        circuit_base: Duration::from_secs(circuit_base),
+        circuit_cap: Duration::from_secs(circuit_cap),
+        transient_threshold: transient_threshold as u32,
+    }
+}
+
+fn list_of(
+    section: &mut Section<'_>,
+    key: &'static str,
+    known: impl Fn(&str) -> Result<String, (String, Option<String>)>,
+) -> Option<Vec<String>> {
+    let texts = section.texts(key)?;
+    let names = texts
+        .into_iter()
+        .filter_map(|(text, place)| match known(&text) {
+            Ok(name) => Some(name),
+            Err((what, hint)) => {
+                section.wrong(Some(place), key, &what, hint);
+                None
+            }
+        });
+    Some(names.collect())
+}
+
+enum Needs {
+    Nothing,
+    Token,
+    ClientAppId,
+}
+
+fn provider(mut section: Section<'_>, default: Provider, needs: Needs) -> Provider {
+    let base_url = section.parsed("base_url", default.base_url, |text| {
+        http_url(text).map(Some)
+    });
+    let timeout = section.duration("timeout", default.timeout, MILLISECOND..=HOUR);
+    let spacing = section.duration("spacing", default.spacing, Duration::ZERO..=HOUR);
+    let (app_id, token, headers) = match needs {
+        Needs::Nothing => (None, None, BTreeMap::new()),
+        Needs::Token => (
+            section.text("app_id"),
+            section.secret("token", "token_file"),
+            section.pairs("headers"),
+        ),
+        Needs::ClientAppId => (section.text("client_app_id"), None, BTreeMap::new()),
+    };
+    section.finish();
+    Provider {
+        base_url,
+        timeout,
+        spacing,
+        app_id: app_id.map(|(id, _)| id),
+        token,
+        headers,
+    }
+}
+
+fn named(section: &mut Section<'_>) -> Option<String> {
+    let Some((name, place)) = section.text("name") else {
+        section.lacking("has a provider without a name", "add `name`");
+        return None;
+    };
+    let hint = Some("use small letters, digits and dashes".to_owned());
+    match is_id(&name) && !BUILT_IN.contains(&name.as_str()) {
+        true => Some(name),
+        false => {
+            section.wrong(Some(place), "name", &format!("cannot be \"{name}\""), hint);
+            None
+        }
+    }
+}
+
+fn pace(section: &mut Section<'_>) -> (Duration, Duration) {
+    let timeout = section.duration("timeout", TIMEOUT, MILLISECOND..=HOUR);
+    (
+        timeout,
+        section.duration("spacing", SPACING, Duration::ZERO..=HOUR),
+    )
+}
+
+fn http(mut section: Section<'_>) -> Option<OwnProvider> {
+    let name = named(&mut section);
+    let (timeout, spacing) = pace(&mut section);
+    let dialects = [
+        ("lrclib", Dialect::Lrclib),
+        ("json", Dialect::Json),
+        ("text", Dialect::Text),
+    ];
+    let url = section.text("url");
+    if url.is_none() {
+        section.lacking("has a provider without a url", "add `url`");
+    }
+    let reach = Reach::Http {
+        url: url?.0,
+        dialect: section.word("dialect", Dialect::Lrclib, &dialects),
+        pointers: section.pairs("pointers"),
+    };
+    section.finish();
+    Some(OwnProvider {
+        name: name?,
+        reach,
+        timeout,
+        spacing,
+    })
+}
+
+fn command(mut section: Section<'_>) -> Option<OwnProvider> {
+    let name = named(&mut section);
+    let (timeout, spacing) = pace(&mut section);
+    let argv = section.texts("argv").unwrap_or_default();
+    let argv: Vec<String> = argv.into_iter().map(|(word, _)| word).collect();
+    if argv.is_empty() {
+        section.lacking(
+            "has a provider without a program",
+            "add `argv = [\"program\", \"argument\"]`",
+        );
+    }
+    section.finish();
+    Some(OwnProvider {
+        name: name?,
+        reach: Reach::Command { argv },
+        timeout,
+        spacing,
+    })
+}
+
+pub(super) fn lyrics(mut section: Section<'_>) -> Lyrics {
+    let default = Lyrics::default();
+    let scripts = section.texts("accepted_scripts").unwrap_or_default();
+    let scripts = scripts.into_iter().filter_map(|(script, place)| {
+        // The names themselves are checked by the guard, which has the table.
+        let is_name = script.starts_with(|c: char| c.is_ascii_uppercase())
+            && script.chars().all(|c| c.is_ascii_alphabetic() || c == '_');
+        if !is_name {
+            let hint =
+                Some("write Unicode script names such as \"Latin\" or \"Hangul\"".to_owned());
+            section.wrong(
+                Some(place),
+                "accepted_scripts",
+                &format!("holds \"{script}\""),
+                hint,
+            );
+        }
+        is_name.then_some(script)
+    });
+    let accepted_scripts = scripts.collect();
+    let lyrics = Lyrics {
+        accepted_scripts,
+        script_guard_threshold: section
+            .fraction("script_guard_threshold", default.script_guard_threshold),
+        duration_tolerance: section.duration(
+            "duration_tolerance",
+            default.duration_tolerance,
+            Duration::ZERO..=HOUR,
+        ),
+        on_play: section.flag("on_play", default.on_play),
+        upgrade_after: section.duration("upgrade_after", default.upgrade_after, HOUR..=10 * YEAR),
+    };
+    section.finish();
+    lyrics
+}
+
+pub(super) fn queue(mut section: Section<'_>) -> Queue {
+    let default = Queue::default();
+    let queue = Queue {
+        workers: section.number("workers", default.workers.into(), 1..=64) as u32,
+        lease: section.duration("lease", default.lease, SECOND..=HOUR),
+    };
+    section.parsed("store", (), |store| match store {
+        "sqlite" => Ok(()),
+        "postgres" => Err((
+            "cannot be \"postgres\" yet".to_owned(),
+            Some("use \"sqlite\"".to_owned()),
+        )),
+        other => Err((format!("must be \"sqlite\", not \"{other}\""), None)),
+    });
+    section.finish();
+    queue
+}
