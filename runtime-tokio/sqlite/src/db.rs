@@ -11,6 +11,7 @@ use std::time::Duration;
 const NUMBERED: &[M<'static>] = &[
     M::up(include_str!("../migrations/001-catalog.sql")),
     M::up(include_str!("../migrations/002-people-and-activity.sql")),
+    M::up(include_str!("../migrations/003-ratings.sql")),
 ];
 const MIGRATIONS: Migrations<'static> = Migrations::from_slice(NUMBERED);
 

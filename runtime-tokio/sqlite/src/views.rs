@@ -23,6 +23,8 @@ pub struct SongView {
     pub source: TrackSource,
     /// When the user starred it.
     pub starred: Option<Wall>,
+    /// What the user thinks of it, from 1 to 5.
+    pub rating: Option<u8>,
     /// How often the user played it.
     pub play_count: u64,
     /// When the user last played it.
@@ -36,6 +38,8 @@ pub struct AlbumView {
     pub group: UnifiedReleaseGroup,
     /// When the user starred it.
     pub starred: Option<Wall>,
+    /// What the user thinks of it, from 1 to 5.
+    pub rating: Option<u8>,
     /// How often the user played a track of it.
     pub play_count: u64,
     /// When the user last played a track of it.
@@ -51,6 +55,8 @@ pub struct ArtistView {
     pub album_count: u32,
     /// When the user starred it.
     pub starred: Option<Wall>,
+    /// What the user thinks of it, from 1 to 5.
+    pub rating: Option<u8>,
 }
 
 /// A genre; spellings that differ only in case or accents are one.

@@ -71,13 +71,14 @@ fn a_vanished_row_goes_with_everything_that_hung_on_it() {
 }
 
 #[test]
-fn an_old_id_goes_on_resolving_and_its_star_and_plays_follow() {
+fn an_old_id_goes_on_resolving_and_its_star_rating_and_plays_follow() {
     let shelf = a_database().with_sources(&["home"]);
     let user = shelf.user("alice");
     let (old, new) = (track_id("One", "First"), track_id("Two", "Second"));
     let both = merged(&[a_song("One", "Ada", "First"), a_song("Two", "Bo", "Second")]);
     shelf.change(|w| w.apply_merge(both, Wall(5)));
     shelf.change(|w| w.star(user, &old, Wall(7)));
+    shelf.change(|w| w.set_rating(user, &old, 4, Wall(7)));
     shelf.change(|w| w.record_play(user, &old, Wall(8), "test"));
 
     let mut one = merged(&[a_song("Two", "Bo", "Second")]);
@@ -93,6 +94,7 @@ fn an_old_id_goes_on_resolving_and_its_star_and_plays_follow() {
         (song.track.id, song.starred, song.play_count, song.played),
         (new, Some(Wall(7)), 1, Some(Wall(8)))
     );
+    assert_eq!(song.rating, Some(4));
 }
 
 #[test]

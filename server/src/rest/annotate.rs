@@ -30,7 +30,7 @@ pub(super) async fn star<R: HubRuntime>(hub: &Hub<R>, call: &Call) -> Result<Doc
             Ok(Some(living))
         })
         .await?;
-    let living = all_known.ok_or_else(|| ApiError::not_found("What is to be starred was"))?;
+    let living = all_known.ok_or_else(|| ApiError::not_found("Song, album or artist"))?;
     hub.write(move |w| {
         for id in &living {
             w.star(user, id, now)?;
@@ -65,6 +65,24 @@ fn starrable(call: &Call) -> Result<Vec<String>, ApiError> {
         return Err(ApiError::missing("id"));
     }
     Ok(ids)
+}
+
+/// `setRating`: 1 to 5, or 0 to take the rating away.
+pub(super) async fn set_rating<R: HubRuntime>(hub: &Hub<R>, call: &Call) -> Result<Doc, ApiError> {
+    let id = call.params.required("id")?.to_owned();
+    let rating = match call.params.number::<u8>("rating")? {
+        None => return Err(ApiError::missing("rating")),
+        Some(rating @ 0..=5) => rating,
+        Some(_) => return Err(ApiError::bad_value("rating", "a number from 0 to 5")),
+    };
+    let (user, now) = (call.user.id, hub.clock().wall());
+    let is_known = hub
+        .write(move |w| w.set_rating(user, &id, rating, now))
+        .await?;
+    if !is_known {
+        return Err(ApiError::not_found("Song, album or artist"));
+    }
+    Ok(Doc::new())
 }
 
 /// `scrobble`: a play of each `id` at the `time` beside it, or what is heard now with `submission=false`.

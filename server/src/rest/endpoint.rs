@@ -64,6 +64,7 @@ endpoints! {
     Search3 = "search3",
     Star = "star",
     Unstar = "unstar",
+    SetRating = "setRating",
     Scrobble = "scrobble",
     GetNowPlaying = "getNowPlaying",
     GetScanStatus = "getScanStatus",

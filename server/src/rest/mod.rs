@@ -223,6 +223,7 @@ async fn respond<R: HubRuntime>(
         Endpoint::Search3 => search::search3(hub, &call).await,
         Endpoint::Star => annotate::star(hub, &call).await,
         Endpoint::Unstar => annotate::unstar(hub, &call).await,
+        Endpoint::SetRating => annotate::set_rating(hub, &call).await,
         Endpoint::Scrobble => annotate::scrobble(hub, &call).await,
         Endpoint::GetNowPlaying => annotate::get_now_playing(hub, &call).await,
         Endpoint::GetScanStatus => scan::get_scan_status(hub).await,

@@ -38,6 +38,7 @@ pub(super) fn song(view: &SongView) -> Doc {
         .with("discNumber", track.disc_number)
         .with("created", date(track.created.unwrap_or(UNKNOWN_DATE)))
         .with_known("starred", view.starred.map(date))
+        .with_known("userRating", view.rating.map(u32::from))
         .with("albumId", &track.release_group_id)
         .with("artistId", &track.artist_id)
         .with("type", "music")
@@ -114,6 +115,7 @@ fn album_details(view: &AlbumView) -> Doc {
         .with("playCount", view.play_count)
         .with("created", date(group.created.unwrap_or(UNKNOWN_DATE)))
         .with_known("starred", view.starred.map(date))
+        .with_known("userRating", view.rating.map(u32::from))
         .with_known("year", group.year)
         .with_known("genre", group.genres.first())
         .with_known("played", view.played.map(date))
@@ -131,6 +133,7 @@ pub(super) fn artist(view: &ArtistView) -> Doc {
         .with_known("coverArt", artist.cover_art.as_ref().map(|_| &artist.id))
         .with("albumCount", view.album_count)
         .with_known("starred", view.starred.map(date))
+        .with_known("userRating", view.rating.map(u32::from))
         .with("musicBrainzId", text(artist.musicbrainz_id.as_ref()))
         .with("sortName", &artist.sort_key)
 }
@@ -145,6 +148,7 @@ pub(super) fn artist_folder(view: &ArtistView) -> Doc {
         .with("artist", &artist.name)
         .with_known("coverArt", artist.cover_art.as_ref().map(|_| &artist.id))
         .with_known("starred", view.starred.map(date))
+        .with_known("userRating", view.rating.map(u32::from))
         .with("isVideo", false)
         .with("mediaType", "artist")
         .with("musicBrainzId", text(artist.musicbrainz_id.as_ref()))
@@ -265,6 +269,7 @@ mod tests {
                 ..TrackSource::default()
             },
             starred: None,
+            rating: None,
             play_count: 0,
             played: None,
         }
@@ -301,6 +306,7 @@ mod tests {
             },
             album_count: 1,
             starred: None,
+            rating: None,
         };
         let artists = ["10cc", "Abba", "The Animals", "Björk", "日本"].map(view);
         let shown = indexes(&artists, artist);

@@ -53,6 +53,30 @@ async fn one_unknown_id_stars_nothing() {
 }
 
 #[tokio::test]
+async fn ratings_are_kept_by_user_and_order_albums() {
+    let world = World::new("annotate-ratings");
+    for (id, rating) in [
+        (TRACK, 4),
+        (DEBUT, 3),
+        ("al-queen", 5),
+        (BJORK, 1),
+        (BJORK, 0),
+    ] {
+        let query = format!("id={id}&rating={rating}");
+        assert_eq!(world.code("setRating", &query).await, -1, "{query}");
+    }
+    let song = world.ask("getSong", &format!("id={TRACK}")).await;
+    assert_eq!(song["song"]["userRating"], 4);
+    let artist = world.ask("getArtist", &format!("id={BJORK}")).await;
+    assert!(artist["artist"].get("userRating").is_none());
+    let list = world.ask("getAlbumList2", "type=highest").await;
+    assert_eq!(ids(&list["albumList2"]["album"]), ["al-queen", DEBUT]);
+    assert_eq!(list["albumList2"]["album"][0]["userRating"], 5);
+    let other = world.ask_as(ALICE, "getAlbumList2", "type=highest").await;
+    assert_eq!(other["albumList2"]["album"], json!([]));
+}
+
+#[tokio::test]
 async fn plays_pair_ids_with_times_in_milliseconds_or_seconds() {
     let world = World::new("annotate-plays");
     let query = format!("id={TRACK}&id=tr-queen&id=nothing&time=1700000000000&time=1700000500");

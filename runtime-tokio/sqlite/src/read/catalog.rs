@@ -20,33 +20,36 @@ static ARTIST: LazyLock<String> = LazyLock::new(|| {
          THEN (SELECT count(*) FROM (SELECT g.id AS release_group_id FROM unified_release_groups g \
            WHERE g.artist_id = a.id) x WHERE {offered}) \
          ELSE (SELECT count(DISTINCT x.release_group_id) FROM unified_tracks x \
-           WHERE x.artist_id = a.id AND {offered}) END, st.starred_at \
-         FROM unified_artists a LEFT JOIN stars st ON st.user_id = ?1 AND st.target_id = a.id"
+           WHERE x.artist_id = a.id AND {offered}) END, st.starred_at, ra.rating \
+         FROM unified_artists a LEFT JOIN stars st ON st.user_id = ?1 AND st.target_id = a.id \
+         LEFT JOIN ratings ra ON ra.user_id = ?1 AND ra.target_id = a.id"
     )
 });
 
 static ALBUM: LazyLock<String> = LazyLock::new(|| {
     format!(
-        "SELECT {GROUP_COLUMNS}, st.starred_at, \
+        "SELECT {GROUP_COLUMNS}, st.starred_at, ra.rating, \
          (SELECT count(*) FROM unified_tracks t JOIN plays p ON p.user_id = ?1 AND p.track_id = t.id \
           WHERE t.release_group_id = g.id), \
          (SELECT max(p.played_at) FROM unified_tracks t JOIN plays p ON p.user_id = ?1 AND p.track_id = t.id \
           WHERE t.release_group_id = g.id) \
-         FROM unified_release_groups g LEFT JOIN stars st ON st.user_id = ?1 AND st.target_id = g.id"
+         FROM unified_release_groups g LEFT JOIN stars st ON st.user_id = ?1 AND st.target_id = g.id \
+         LEFT JOIN ratings ra ON ra.user_id = ?1 AND ra.target_id = g.id"
     )
 });
 
 static SONG: LazyLock<String> = LazyLock::new(|| {
     let ranked = rank::order_by("x");
     format!(
-        "SELECT {TRACK_COLUMNS}, g.name, g.artist_id, g.artist_name, g.year, {TRACK_SOURCE_COLUMNS}, st.starred_at, \
+        "SELECT {TRACK_COLUMNS}, g.name, g.artist_id, g.artist_name, g.year, {TRACK_SOURCE_COLUMNS}, st.starred_at, ra.rating, \
          (SELECT count(*) FROM plays p WHERE p.user_id = ?1 AND p.track_id = t.id), \
          (SELECT max(p.played_at) FROM plays p WHERE p.user_id = ?1 AND p.track_id = t.id) \
          FROM unified_tracks t \
          JOIN unified_release_groups g ON g.id = t.release_group_id \
          JOIN track_sources s ON s.rowid = (\
            SELECT x.rowid FROM track_sources x WHERE x.track_id = t.id ORDER BY {ranked} LIMIT 1) \
-         LEFT JOIN stars st ON st.user_id = ?1 AND st.target_id = t.id"
+         LEFT JOIN stars st ON st.user_id = ?1 AND st.target_id = t.id \
+         LEFT JOIN ratings ra ON ra.user_id = ?1 AND ra.target_id = t.id"
     )
 });
 
@@ -55,6 +58,7 @@ fn artist_view(c: &mut Columns<'_, '_>) -> rusqlite::Result<ArtistView> {
         artist: rows::artist(c)?,
         album_count: c.next()?,
         starred: c.maybe_wall()?,
+        rating: c.next()?,
     })
 }
 
@@ -62,6 +66,7 @@ fn album_view(c: &mut Columns<'_, '_>) -> rusqlite::Result<AlbumView> {
     Ok(AlbumView {
         group: rows::release_group(c)?,
         starred: c.maybe_wall()?,
+        rating: c.next()?,
         play_count: c.unsigned()?,
         played: c.maybe_wall()?,
     })
@@ -76,6 +81,7 @@ fn song_view(c: &mut Columns<'_, '_>) -> rusqlite::Result<SongView> {
         album_year: c.next()?,
         source: rows::track_source(c)?,
         starred: c.maybe_wall()?,
+        rating: c.next()?,
         play_count: c.unsigned()?,
         played: c.maybe_wall()?,
     })

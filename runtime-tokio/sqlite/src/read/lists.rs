@@ -36,7 +36,7 @@ pub enum AlbumOrder {
     Recent,
     /// What the user played, most played first.
     Frequent,
-    /// By rating. Nothing is rated yet, so the list is empty.
+    /// What the user rated, best first.
     Highest,
 }
 
@@ -66,11 +66,11 @@ const PLAYED_ALBUMS: &str = "SELECT g.seq AS seq, count(*) AS plays, max(p.playe
 
 impl AlbumOrder {
     /// Everything after `SELECT g.seq`. Parameters: 1 user, 2 folder, 3 and 4 years, 5 genre key.
-    fn rows(&self) -> Option<String> {
+    fn rows(&self) -> String {
         let offered = "(?2 IS NULL OR EXISTS (SELECT 1 FROM unified_release_sources rs \
              WHERE rs.release_group_id = g.id AND rs.instance_id = ?2))";
         let groups = format!("FROM unified_release_groups g WHERE {offered}");
-        Some(match self {
+        match self {
             AlbumOrder::Newest => format!("{groups} ORDER BY g.created DESC, g.seq DESC"),
             AlbumOrder::Random { .. } => groups,
             AlbumOrder::AlphabeticalByName => format!("{groups} ORDER BY g.name_key, g.seq"),
@@ -99,8 +99,11 @@ impl AlbumOrder {
             AlbumOrder::Frequent => {
                 format!("FROM ({PLAYED_ALBUMS}) g ORDER BY g.plays DESC, g.played DESC, g.seq")
             }
-            AlbumOrder::Highest => return None,
-        })
+            AlbumOrder::Highest => format!(
+                "FROM ratings ra JOIN unified_release_groups g ON g.id = ra.target_id \
+                 WHERE ra.user_id = ?1 AND {offered} ORDER BY ra.rating DESC, ra.rated_at DESC, g.seq"
+            ),
+        }
     }
 }
 
@@ -117,9 +120,7 @@ impl Reader {
         offset: usize,
         folder: Option<&str>,
     ) -> Result<Vec<AlbumView>> {
-        let Some(rows) = order.rows() else {
-            return Ok(Vec::new());
-        };
+        let rows = order.rows();
         let (mut from, mut to, mut genre) = (0, 0, None);
         let mut page = (limit(size), limit(offset));
         let mut shuffle = None;

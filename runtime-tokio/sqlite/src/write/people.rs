@@ -1,4 +1,4 @@
-//! Users, their keys, stars and plays; settings.
+//! Users, their keys, stars, ratings and plays; settings.
 
 use crate::{Error, Result, Writer};
 use rusqlite::params;
@@ -59,7 +59,7 @@ impl Writer {
         Ok(touched > 0)
     }
 
-    /// Removes a user with keys, stars and plays; whether there was one.
+    /// Removes a user with keys, stars, ratings and plays; whether there was one.
     ///
     /// # Errors
     /// SQLite's own.
@@ -136,6 +136,29 @@ impl Writer {
             params![user_id, living.as_deref().unwrap_or(id)],
         )?;
         Ok(living.is_some() || touched > 0)
+    }
+
+    /// Rates a track, album or artist from 1 to 5, or takes the rating away with 0; whether there is one.
+    ///
+    /// # Errors
+    /// SQLite's own, among them a rating above 5.
+    pub fn set_rating(&self, user_id: i64, id: &str, rating: u8, now: Wall) -> Result<bool> {
+        let Some(id) = self.reader().resolve(id)? else {
+            return Ok(false);
+        };
+        if rating == 0 {
+            self.run(
+                "DELETE FROM ratings WHERE user_id = ?1 AND target_id = ?2",
+                params![user_id, id],
+            )?;
+        } else {
+            self.run(
+                "INSERT INTO ratings (user_id, target_id, rating, rated_at) VALUES (?1, ?2, ?3, ?4) \
+                 ON CONFLICT (user_id, target_id) DO UPDATE SET rating = excluded.rating, rated_at = excluded.rated_at",
+                params![user_id, id, rating, now.0],
+            )?;
+        }
+        Ok(true)
     }
 
     /// Notes that a user played a track; whether there is such a track.

@@ -307,7 +307,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Stars and plays follow, so that what a user did to the old id is seen on the new one.
+    /// Stars, ratings and plays follow, so that what a user did to the old id is seen on the new one.
     pub(crate) fn put_alias(&self, row: &Alias) -> Result<()> {
         let both = params![row.old_id, row.new_id];
         self.run(
@@ -320,6 +320,11 @@ impl Writer {
             both,
         )?;
         self.run("DELETE FROM stars WHERE target_id = ?1", [&row.old_id])?;
+        self.run(
+            "UPDATE OR IGNORE ratings SET target_id = ?2 WHERE target_id = ?1",
+            both,
+        )?;
+        self.run("DELETE FROM ratings WHERE target_id = ?1", [&row.old_id])?;
         self.run("UPDATE plays SET track_id = ?2 WHERE track_id = ?1", both)?;
         Ok(())
     }
