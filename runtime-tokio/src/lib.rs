@@ -5,6 +5,7 @@ pub mod art;
 pub mod clock;
 pub mod folder;
 pub mod net;
+mod pace;
 pub mod secrets;
 pub mod serve;
 pub mod sockopt;

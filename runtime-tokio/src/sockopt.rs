@@ -1,13 +1,19 @@
 //! What we ask of the kernel for each TCP socket: no Nagle, and small queues for those who prove slow.
 //!
 //! The kernel's buffers, not the program's, are the memory bill of a slow listener: left alone they grow
-//! to megabytes each. They are not bounded from the start, because that would bound a fast download over
-//! a long path too.
+//! to megabytes each. What is bounded from the start are *unsent* bytes only; a small window would bound a
+//! fast download over a long path too, so that comes when the reader has proved slow.
 
 use socket2::{SockRef, TcpKeepalive};
 use std::io;
 use std::os::fd::AsFd;
 use std::time::Duration;
+
+/// Unsent bytes that may wait in the kernel for a client who has proved nothing.
+pub const UNPROVEN_UNSENT: u32 = 128 * 1024;
+
+/// Unsent bytes that may wait in the kernel for a fast client: enough that each of our turns moves much.
+pub const FAST_UNSENT: u32 = 1024 * 1024;
 
 /// Unsent bytes that may wait in the kernel for a slow reader.
 pub const SLOW_UNSENT: u32 = 64 * 1024;
@@ -30,12 +36,14 @@ pub fn send_at_once<S: AsFd>(socket: &S) -> io::Result<()> {
 /// How long a client's connection may be silent before the kernel asks whether he is still there.
 const SILENT: Duration = Duration::from_secs(60);
 
-/// For a client's socket: [`send_at_once`], and find out that his machine is gone without waiting for ever.
+/// For a client's socket: [`send_at_once`], a bound for what is unsent, and finding out that his machine is
+/// gone without waiting for ever.
 ///
 /// # Errors
 /// When the socket is no longer connected.
 pub fn prepare_for_client<S: AsFd>(socket: &S) -> io::Result<()> {
     send_at_once(socket)?;
+    bound_unsent(socket, UNPROVEN_UNSENT)?;
     SockRef::from(socket).set_tcp_keepalive(&TcpKeepalive::new().with_time(SILENT))
 }
 

@@ -16,9 +16,8 @@ use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
-/// The most one read takes: hyper's buffer grows up to here as long as reads fill it. See
-/// `docs/benchmarks/streaming.md` for what other sizes cost.
-const READ_AT_MOST: usize = 256 * 1024;
+/// The most one read takes, for a reader who proved fast.
+pub(super) const READ_AT_MOST: usize = 256 * 1024;
 
 /// A response head longer than this is no head.
 const HEAD_AT_MOST: usize = 64 * 1024;

@@ -1,22 +1,26 @@
-//! The byte stream under one upstream connection: counts what arrived and notices a slow reader.
+//! The byte stream under one upstream connection: counts what arrived and reads at its reader's pace.
 
+use crate::pace::{Pace, Pacer};
 use crate::sockopt;
 use std::io::{self, IoSlice};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::task::{Context, Poll, ready};
-use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::Instant;
 use tokio_rustls::client::TlsStream;
 
-/// A reader that leaves us unread for this long is a slow one.
-const SLOW_AFTER: Duration = Duration::from_secs(1);
-
-/// Bytes read at once for a slow reader. hyper's adaptive buffer follows it down.
-const SLOW_READ: usize = 16 * 1024;
+/// Bytes taken by one read. hyper's adaptive buffer follows; just short of a power of two, because it doubles
+/// a buffer that was filled.
+const fn read_at_most(pace: Pace) -> usize {
+    match pace {
+        Pace::Slow => 16 * 1024 - 256,
+        Pace::Unproven => 32 * 1024 - 256,
+        Pace::Fast => super::link::READ_AT_MOST,
+    }
+}
 
 /// In clear or encrypted.
 pub(super) enum Stream {
@@ -56,7 +60,8 @@ impl Gauge {
 pub(super) struct Upstream {
     stream: Stream,
     gauge: Arc<Gauge>,
-    /// When bytes were last handed up; `None` while we are the ones who wait.
+    reader: Pacer,
+    /// When bytes were last handed to the reader; `None` while it is he who waits.
     handed_up: Option<Instant>,
 }
 
@@ -66,18 +71,19 @@ impl Upstream {
         let upstream = Upstream {
             stream,
             gauge: gauge.clone(),
+            reader: Pacer::default(),
             handed_up: None,
         };
         (upstream, gauge)
     }
 
-    /// Clamps when nobody asked for more since [`SLOW_AFTER`]. No timer is needed: as long as nobody reads,
-    /// what the kernel holds does not change by a smaller bound either.
-    fn notice_slow_reader(&mut self) {
+    /// Judges the reader by how long he left us alone. No timer is needed: as long as nobody reads, a smaller
+    /// bound does not change what the kernel holds either.
+    fn notice_wait(&mut self) {
         let Some(since) = self.handed_up.take() else {
             return;
         };
-        if !self.gauge.is_clamped() && since.elapsed() > SLOW_AFTER {
+        if self.reader.waited(since.elapsed()) == Some(Pace::Slow) {
             self.gauge.clamped.store(true, Ordering::Relaxed);
             // A socket that broke meanwhile says so at the read that follows.
             let _ = sockopt::clamp_receive(self.stream.socket());
@@ -98,11 +104,11 @@ impl AsyncRead for Upstream {
         cx: &mut Context<'_>,
         buf: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        self.notice_slow_reader();
+        self.notice_wait();
         let before = buf.filled().len();
-        if self.gauge.is_clamped() {
-            let few = buf.remaining().min(SLOW_READ);
-            let mut part = ReadBuf::new(buf.initialize_unfilled_to(few));
+        let at_most = read_at_most(self.reader.pace());
+        if buf.remaining() > at_most {
+            let mut part = ReadBuf::new(buf.initialize_unfilled_to(at_most));
             ready!(self.poll_stream(cx, &mut part))?;
             let read = part.filled().len();
             buf.advance(read);
@@ -111,6 +117,7 @@ impl AsyncRead for Upstream {
         }
         let read = buf.filled().len() - before;
         if read > 0 {
+            self.reader.moved(read);
             self.handed_up = Some(Instant::now());
         }
         self.gauge
@@ -168,9 +175,12 @@ impl AsyncWrite for Upstream {
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
     use super::*;
+    use crate::pace::SLOW;
     use socket2::SockRef;
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
     use tokio::net::TcpListener;
+
+    const SLOW_READ: usize = read_at_most(Pace::Slow);
 
     #[tokio::test(start_paused = true)]
     async fn a_reader_who_stays_away_for_a_second_is_clamped() {
@@ -184,12 +194,12 @@ mod tests {
         let mut wait = Box::pin(upstream.read_exact(&mut waits));
         let mut cx = Context::from_waker(std::task::Waker::noop());
         assert!(wait.as_mut().poll(&mut cx).is_pending());
-        tokio::time::advance(2 * SLOW_AFTER).await;
+        tokio::time::advance(2 * SLOW).await;
         server.write_all(&[7; 4 * SLOW_READ]).await.unwrap();
         wait.await.unwrap();
         assert!(!gauge.is_clamped());
 
-        tokio::time::advance(2 * SLOW_AFTER).await;
+        tokio::time::advance(2 * SLOW).await;
         let mut large = [0; 4 * SLOW_READ];
         assert_eq!(upstream.read(&mut large).await.unwrap(), SLOW_READ);
         assert!(gauge.is_clamped());

@@ -1,55 +1,63 @@
-//! The byte stream under one client's connection: notices a client who reads slowly.
+//! The byte stream under one client's connection: queues in the kernel what his pace deserves.
 
+use crate::pace::{Pace, Pacer};
 use crate::sockopt;
 use std::io::{self, IoSlice};
 use std::pin::Pin;
 use std::task::{Context, Poll};
-use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::Instant;
 
-/// A client who makes us wait this long to write is a slow one.
-const SLOW_AFTER: Duration = Duration::from_secs(1);
-
 /// One client's stream, as hyper reads and writes it.
 pub(super) struct Downstream {
     stream: TcpStream,
+    client: Pacer,
     /// Since when the kernel takes nothing more.
     blocked: Option<Instant>,
-    clamped: bool,
 }
 
 impl Downstream {
     pub(super) fn new(stream: TcpStream) -> Self {
         Downstream {
             stream,
+            client: Pacer::default(),
             blocked: None,
-            clamped: false,
         }
     }
 
-    /// Clamps when the kernel took nothing for [`SLOW_AFTER`]. No timer is needed: before it takes bytes
-    /// again, a smaller bound changes nothing.
-    fn notice_slow_client(&mut self) {
-        if let Some(since) = self.blocked
-            && !self.clamped
-            && since.elapsed() > SLOW_AFTER
-        {
-            self.clamped = true;
-            // A socket that broke meanwhile says so at the write that follows.
-            let _ = sockopt::clamp_send(&self.stream);
+    /// Judges the client by how long the kernel took nothing. No timer is needed: before it takes bytes again,
+    /// a smaller bound changes nothing.
+    fn notice_wait(&mut self) {
+        if let Some(since) = self.blocked {
+            let change = self.client.waited(since.elapsed());
+            self.follow(change);
         }
     }
 
     fn wrote(&mut self, outcome: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
-        match outcome {
-            Poll::Ready(_) => self.blocked = None,
+        match &outcome {
+            Poll::Ready(Ok(bytes)) => {
+                self.blocked = None;
+                let change = self.client.moved(*bytes);
+                self.follow(change);
+            }
+            Poll::Ready(Err(_)) => {}
             Poll::Pending => {
                 self.blocked.get_or_insert_with(Instant::now);
             }
         }
         outcome
+    }
+
+    /// A socket that broke meanwhile says so at its next use, so errors are of no interest here.
+    fn follow(&mut self, change: Option<Pace>) {
+        let _ = match change {
+            None => Ok(()),
+            Some(Pace::Unproven) => sockopt::bound_unsent(&self.stream, sockopt::UNPROVEN_UNSENT),
+            Some(Pace::Fast) => sockopt::bound_unsent(&self.stream, sockopt::FAST_UNSENT),
+            Some(Pace::Slow) => sockopt::clamp_send(&self.stream),
+        };
     }
 }
 
@@ -69,7 +77,7 @@ impl AsyncWrite for Downstream {
         cx: &mut Context<'_>,
         buf: &[u8],
     ) -> Poll<io::Result<usize>> {
-        self.notice_slow_client();
+        self.notice_wait();
         let outcome = Pin::new(&mut self.stream).poll_write(cx, buf);
         self.wrote(outcome)
     }
@@ -79,7 +87,7 @@ impl AsyncWrite for Downstream {
         cx: &mut Context<'_>,
         bufs: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        self.notice_slow_client();
+        self.notice_wait();
         let outcome = Pin::new(&mut self.stream).poll_write_vectored(cx, bufs);
         self.wrote(outcome)
     }
@@ -100,6 +108,7 @@ impl AsyncWrite for Downstream {
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
     use super::*;
+    use crate::pace::SLOW;
     use socket2::SockRef;
     use std::future::poll_fn;
     use tokio::net::TcpListener;
@@ -122,11 +131,11 @@ mod tests {
         let mut stream = Downstream::new(listener.accept().await.unwrap().0);
 
         fill(&mut stream).await;
-        tokio::time::advance(SLOW_AFTER / 2).await;
+        tokio::time::advance(SLOW / 2).await;
         fill(&mut stream).await;
-        assert!(!stream.clamped);
+        assert_ne!(stream.client.pace(), Pace::Slow);
 
-        tokio::time::advance(SLOW_AFTER).await;
+        tokio::time::advance(SLOW).await;
         fill(&mut stream).await;
         let socket = SockRef::from(&stream.stream);
         assert_eq!(socket.tcp_notsent_lowat().unwrap(), sockopt::SLOW_UNSENT);

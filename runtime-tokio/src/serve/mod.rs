@@ -33,11 +33,9 @@ const CONNECTIONS: usize = 8192;
 /// who send a byte a minute, and the life of an idle keep-alive connection.
 const HEAD_TIME: Duration = Duration::from_secs(60);
 
-/// A request head longer than this is answered 431. Subsonic clients put long lists into the query.
-const HEAD_AT_MOST: usize = 128 * 1024;
-
-/// What waits in the program for one client: about this and one chunk of a body.
-const WRITE_BUFFER: usize = 128 * 1024;
+/// A request head longer than this is answered 431 (Subsonic clients put long lists into the query), and what
+/// waits in the program for one client is at most about this and one chunk of a body. hyper has one knob for both.
+const BUFFER: usize = 32 * 1024;
 
 /// What begun replies get to finish in after a shutdown was asked for.
 const GRACE: Duration = Duration::from_secs(5);
@@ -135,8 +133,7 @@ where
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD_TIME)
-        .max_buf_size(WRITE_BUFFER)
-        .max_header_size(HEAD_AT_MOST)
+        .max_buf_size(BUFFER)
         .serve_connection(TokioIo::new(Downstream::new(stream)), service);
     let mut connection = pin!(connection);
     // The sender is dropped, never used: an error is the signal.
