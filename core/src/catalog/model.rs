@@ -32,7 +32,7 @@ impl SourceKind {
 }
 
 /// An artist as one source lists it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct InstanceArtist {
     /// The source's own id.
     pub remote_id: String,
@@ -45,7 +45,7 @@ pub struct InstanceArtist {
 }
 
 /// An album as one source lists it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct InstanceAlbum {
     /// The source's own id.
     pub remote_id: String,
@@ -72,7 +72,7 @@ pub struct InstanceAlbum {
 }
 
 /// A track as one source lists it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct InstanceTrack {
     /// The source's own id.
     pub remote_id: String,
