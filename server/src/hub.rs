@@ -10,7 +10,7 @@ use crate::stream::served::LastServed;
 use crate::sync::SyncState;
 use bytes::Bytes;
 use segue_core::breaker::Bank;
-use segue_core::catalog::model::{InstanceTrack, Pass};
+use segue_core::catalog::model::Pass;
 use segue_core::failover::Limits;
 use segue_core::io::{Runtime, Store, StoreError};
 use segue_sqlite::{Reader, Writer};
@@ -34,15 +34,9 @@ pub trait Passwords: Send + Sync + 'static {
 
 /// Reads music folders. Blocking: called through [`Runtime::compute`].
 pub trait Folders: Send + Sync + 'static {
-    /// One pass over the folder of source `id` below `root`; `previous` are its rows of the last pass. An error is
-    /// one sentence for the operator, and leaves the library as it is.
-    fn scan(
-        &self,
-        id: &str,
-        root: &Path,
-        previous: Vec<InstanceTrack>,
-        progress: &(dyn Fn(usize) + Sync),
-    ) -> Result<Pass, String>;
+    /// One pass over the folder at `root`; `previous` is what the store holds of it. An error is one sentence
+    /// for the operator, and leaves the library as it is.
+    fn scan(&self, root: &Path, previous: &Pass, progress: &dyn Fn(usize)) -> Result<Pass, String>;
 }
 
 /// Keeps and scales pictures. Blocking: called through [`Runtime::compute`].

@@ -1,11 +1,15 @@
 //! The hub: configuration, routes and workers, generic over the runtime they run on.
 
 pub mod activity;
+pub mod api;
+pub mod assemble;
 pub mod config;
 pub mod hub;
 pub mod metrics;
 pub mod now_playing;
+pub mod ports;
 pub mod rest;
+pub mod router;
 pub mod sources;
 pub mod stream;
 pub mod sync;

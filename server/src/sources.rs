@@ -28,6 +28,16 @@ pub struct SourceSpec {
     pub link: LinkSpec,
 }
 
+impl SourceSpec {
+    /// Its kind.
+    pub fn kind(&self) -> SourceKind {
+        match self.link {
+            LinkSpec::Subsonic { .. } => SourceKind::Subsonic,
+            LinkSpec::Folder { .. } => SourceKind::Folder,
+        }
+    }
+}
+
 /// How a source is reached.
 #[derive(Clone, Debug)]
 pub enum LinkSpec {
@@ -70,10 +80,7 @@ impl Source {
 
     /// Its kind.
     pub fn kind(&self) -> SourceKind {
-        match self.spec.link {
-            LinkSpec::Subsonic { .. } => SourceKind::Subsonic,
-            LinkSpec::Folder { .. } => SourceKind::Folder,
-        }
+        self.spec.kind()
     }
 
     /// How it is reached.
@@ -89,6 +96,14 @@ impl Source {
     /// The way to authenticate that works, as far as it is known.
     pub fn auth(&self) -> Option<Auth> {
         *lock(&self.auth)
+    }
+
+    /// The way the operator fixed, if any.
+    pub fn fixed_auth(&self) -> Option<Auth> {
+        match self.spec.link {
+            LinkSpec::Subsonic { auth, .. } => auth,
+            LinkSpec::Folder { .. } => None,
+        }
     }
 
     /// Remembers the way to authenticate that worked.

@@ -25,6 +25,13 @@ impl World {
     }
 }
 
+impl World {
+    /// Stores what was promised and closes the database.
+    pub async fn close(&self) {
+        self.store.close().await;
+    }
+}
+
 impl Runtime for World {
     type Clock = TokioClock;
     type Network = TokioNetwork;

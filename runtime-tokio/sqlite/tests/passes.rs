@@ -27,7 +27,10 @@ fn only_rows_that_differ_are_written() {
     let second = shelf.change(|w| w.apply_pass("home", next.clone(), Wall(20), DropGuard::Refuse));
 
     assert_eq!(numbers(&second), [1, 1, 2, 27]);
-    assert_eq!(shelf.reader.previous_tracks("home").unwrap(), next.tracks);
+    assert_eq!(
+        shelf.reader.previous_pass("home").unwrap().tracks,
+        next.tracks
+    );
     let row = shelf.reader.instance("home").unwrap().unwrap();
     assert_eq!((row.track_count, row.online), (29, true));
     assert_eq!(
@@ -170,6 +173,6 @@ fn an_offline_source_keeps_its_rows_and_its_number_is_never_given_out_again() {
     );
     assert!(shelf.change(|w| w.remove_instance("away")));
     assert!(!shelf.change(|w| w.remove_instance("away")));
-    assert_eq!(shelf.reader.previous_tracks("away").unwrap(), []);
+    assert_eq!(shelf.reader.previous_pass("away").unwrap().tracks, []);
     assert!(shelf.change(|w| w.upsert_instance(&common::a_source("away", true))) > number);
 }

@@ -203,6 +203,9 @@ fn session<R: HubRuntime>(
         reopen,
         on_bytes: Box::new(move |bytes| counting.add_bytes(bytes)),
         on_close: Box::new(move |closing| {
+            for (at, bytes) in &closing.served {
+                hub.metrics().bytes(candidates[*at].source.id(), *bytes);
+            }
             let closed = closed(hub.clock().wall(), &candidates, &attempts, closing);
             hub.activity().close(&operation, closed);
         }),

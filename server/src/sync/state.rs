@@ -34,14 +34,13 @@ pub struct ScanStatus {
 
 impl SyncState {
     /// Waits for the turn to run a sync; it is shown as running until the turn is given back.
-    pub(super) async fn turn(&self, now: impl Fn() -> Wall) -> Turn<'_, impl Fn() -> Wall> {
+    pub(super) async fn turn(&self) -> Turn<'_> {
         let held = self.turn.lock().await;
         let mut shown = lock(&self.shown);
         shown.running = true;
         shown.seen.clear();
         Turn {
             state: self,
-            now,
             _held: held,
         }
     }
@@ -72,17 +71,21 @@ impl SyncState {
     }
 }
 
-/// The right to run a sync; shows "running" for as long as it lives, however the sync ends.
-pub(super) struct Turn<'a, F: Fn() -> Wall> {
+/// The right to run a sync; it shows as running for as long as this lives, however the sync ends.
+pub(super) struct Turn<'a> {
     state: &'a SyncState,
-    now: F,
     _held: MutexGuard<'a, ()>,
 }
 
-impl<F: Fn() -> Wall> Drop for Turn<'_, F> {
+impl Turn<'_> {
+    /// The sync was carried out, at `now`.
+    pub(super) fn done(self, now: Wall) {
+        lock(&self.state.shown).last = Some(now);
+    }
+}
+
+impl Drop for Turn<'_> {
     fn drop(&mut self) {
-        let mut shown = lock(&self.state.shown);
-        shown.running = false;
-        shown.last = Some((self.now)());
+        lock(&self.state.shown).running = false;
     }
 }

@@ -8,7 +8,7 @@ use bytes::Bytes;
 use http::{HeaderMap, Request, StatusCode};
 use http_body_util::{BodyExt, Full};
 use segue::hub::{Folders, Hub, HubParts, Passwords, Pictures, Settings};
-use segue_core::catalog::model::{InstanceTrack, Pass};
+use segue_core::catalog::model::Pass;
 use segue_core::io::{Accepted, Clock, NetError, Network, Runtime, Store, StoreError};
 use segue_core::time::{Tick, Wall};
 use segue_sqlite::{Db, NewUser, Reader, Writer};
@@ -136,13 +136,7 @@ impl Passwords for Bare {
 }
 
 impl Folders for Bare {
-    fn scan(
-        &self,
-        _: &str,
-        _: &Path,
-        _: Vec<InstanceTrack>,
-        _: &(dyn Fn(usize) + Sync),
-    ) -> Result<Pass, String> {
+    fn scan(&self, _: &Path, _: &Pass, _: &dyn Fn(usize)) -> Result<Pass, String> {
         Err("there are no folders here".into())
     }
 }

@@ -8,7 +8,7 @@ use crate::rows::{
     TRACK_COLUMNS, TRACK_SOURCE_COLUMNS,
 };
 use crate::{InstanceRow, Result};
-use segue_core::catalog::model::{InstanceTrack, Library, MergeInput, MergeInstance, Of};
+use segue_core::catalog::model::{Library, MergeInput, MergeInstance, Of, Pass};
 use segue_core::time::Wall;
 use serde::Serialize;
 
@@ -78,18 +78,33 @@ impl Reader {
         self.one(&format!("{INSTANCE} WHERE id = ?1"), [id], instance)
     }
 
-    /// What a source said of its tracks last time, for an incremental scan; by remote id.
+    /// What is stored of a source, as one pass: for an incremental scan. Sorted by remote id.
     ///
     /// # Errors
     /// SQLite's own.
-    pub fn previous_tracks(&self, instance: &str) -> Result<Vec<InstanceTrack>> {
-        self.all(
-            &format!(
-                "SELECT {INSTANCE_TRACK_COLUMNS} FROM instance_tracks WHERE instance_id = ?1 ORDER BY remote_id"
-            ),
-            [instance],
-            rows::instance_track,
-        )
+    pub fn previous_pass(&self, instance: &str) -> Result<Pass> {
+        let select = |columns: &str, table: &str| {
+            format!("SELECT {columns} FROM {table} WHERE instance_id = ?1 ORDER BY remote_id")
+        };
+        Ok(Pass {
+            artists: self.all(
+                &select(INSTANCE_ARTIST_COLUMNS, "instance_artists"),
+                [instance],
+                rows::instance_artist,
+            )?,
+            albums: self.all(
+                &select(INSTANCE_ALBUM_COLUMNS, "instance_albums"),
+                [instance],
+                rows::instance_album,
+            )?,
+            tracks: self.all(
+                &select(INSTANCE_TRACK_COLUMNS, "instance_tracks"),
+                [instance],
+                rows::instance_track,
+            )?,
+            complete: true,
+            warnings: Vec::new(),
+        })
     }
 
     /// Everything a merge reads. Call it inside a snapshot.

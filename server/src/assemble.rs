@@ -1,0 +1,155 @@
+//! Puts a real hub together from its data directory and its sources, and runs it.
+
+use crate::hub::{Hub, HubParts, Settings};
+use crate::ports::{LocalFolders, PictureShelf, SealedPasswords};
+use crate::router::router;
+use crate::sources::{LinkSpec, SourceSpec};
+use crate::sync;
+use crate::world::World;
+use segue_core::io::{Clock, StoreError};
+use segue_runtime_tokio::art::{Cache, CacheError};
+use segue_runtime_tokio::clock::TokioClock;
+use segue_runtime_tokio::folder::{Ffmpeg, FolderSource};
+use segue_runtime_tokio::net::{self, LocalOrigin, TokioNetwork};
+use segue_runtime_tokio::secrets::{KeyFile, SecretError};
+use segue_runtime_tokio::serve;
+use segue_runtime_tokio::store::{SqliteStore, StoreOptions};
+use segue_sqlite::InstanceSpec;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use tokio::net::TcpListener;
+
+/// Pictures kept on disk, in bytes.
+const PICTURES: u64 = 256 * 1024 * 1024;
+
+/// What a hub is assembled from.
+#[derive(Debug)]
+pub struct Setup {
+    /// Where the database, the key and the pictures live; made when it is not there.
+    pub data_dir: PathBuf,
+    /// The sources.
+    pub sources: Vec<SourceSpec>,
+    /// What of the configuration requests go by. `transcodes` is found out here.
+    pub settings: Settings,
+}
+
+/// Why a hub could not be assembled.
+#[derive(Debug, thiserror::Error)]
+pub enum AssembleError {
+    /// The data directory cannot be made or entered.
+    #[error("the data directory {path} cannot be used: {error}")]
+    DataDir {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        error: io::Error,
+    },
+    /// The key file.
+    #[error(transparent)]
+    Key(#[from] SecretError),
+    /// The picture shelf.
+    #[error(transparent)]
+    Pictures(#[from] CacheError),
+    /// The database.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Opens the data directory and puts the hub together. Operations that a crash left open are closed.
+pub async fn assemble(mut setup: Setup) -> Result<Hub<World>, AssembleError> {
+    make_data_dir(&setup.data_dir)?;
+    let key = KeyFile::open_or_create(&setup.data_dir.join("segue.key"))?;
+    let pictures = Cache::open(&setup.data_dir.join("pictures"), PICTURES)?;
+    let store = SqliteStore::open(&setup.data_dir.join("segue.db"), StoreOptions::default())?;
+    let ffmpeg = Ffmpeg::find();
+    setup.settings.transcodes = ffmpeg.is_some();
+    let network = TokioNetwork::new().with_folders(folders(&setup.sources, ffmpeg.as_ref()));
+    let instances: Vec<InstanceSpec> = setup.sources.iter().map(instance).collect();
+    let hub = Hub::new(HubParts {
+        runtime: World::new(TokioClock::new(), network, store),
+        settings: setup.settings,
+        sources: setup.sources,
+        passwords: Arc::new(SealedPasswords::new(key)),
+        folders: Arc::new(LocalFolders::default()),
+        pictures: Arc::new(PictureShelf::new(pictures)),
+    });
+    let now = hub.clock().wall();
+    hub.write(move |w| {
+        w.close_orphans(now)?;
+        for instance in &instances {
+            w.upsert_instance(instance)?;
+        }
+        Ok(())
+    })
+    .await?;
+    sync::recall(&hub).await?;
+    warn_of_forgotten(&hub).await?;
+    Ok(hub)
+}
+
+/// Serves until `shutdown` ends. Synchronises in the background, the first time at once.
+pub async fn run(
+    hub: Hub<World>,
+    listener: TcpListener,
+    shutdown: impl Future<Output = ()>,
+) -> io::Result<()> {
+    let tending = hub.clone();
+    let activity = tokio::spawn(async move { tending.tend_activity().await });
+    let syncing = tokio::spawn(sync::tend(hub.clone()));
+    let served = serve::serve(listener, router(hub.clone()), shutdown).await;
+    syncing.abort();
+    // What the last streams came to is stored before the store closes.
+    hub.activity().flush().await;
+    activity.abort();
+    hub.runtime().close().await;
+    served
+}
+
+/// Private to the user that runs the hub: it holds the key and everybody's history.
+fn make_data_dir(path: &Path) -> Result<(), AssembleError> {
+    use std::os::unix::fs::DirBuilderExt;
+    let made = std::fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(path);
+    made.map_err(|error| AssembleError::DataDir {
+        path: path.to_owned(),
+        error,
+    })
+}
+
+fn folders(sources: &[SourceSpec], ffmpeg: Option<&Ffmpeg>) -> net::Folders {
+    let mut folders = net::Folders::new();
+    for source in sources {
+        if let LinkSpec::Folder { root } = &source.link {
+            let origin = FolderSource::new(root.clone(), ffmpeg.cloned());
+            let origin: Arc<dyn LocalOrigin> = Arc::new(origin);
+            folders.insert(source.id.clone(), origin);
+        }
+    }
+    folders
+}
+
+fn instance(source: &SourceSpec) -> InstanceSpec {
+    InstanceSpec {
+        id: source.id.clone(),
+        kind: source.kind(),
+        name: source.id.clone(),
+        local: source.local,
+    }
+}
+
+/// A source that is only in the library keeps its rows: a slip in the configuration must not cost them.
+async fn warn_of_forgotten(hub: &Hub<World>) -> Result<(), StoreError> {
+    for row in hub.read(|r| r.instances()).await? {
+        if hub.sources().get(&row.id).is_none() {
+            tracing::warn!(
+                source = row.id,
+                "in the library but not in the configuration: it is not played from; \
+                 'segue source remove' forgets it"
+            );
+        }
+    }
+    Ok(())
+}

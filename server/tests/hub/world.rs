@@ -1,0 +1,273 @@
+//! A real hub on loopback, with fake upstreams that fail on command: what the black-box tests stand on.
+
+use bytes::Bytes;
+use http_body_util::BodyExt;
+use segue::assemble::{Setup, assemble, run};
+use segue::hub::{Hub, Settings};
+use segue::sources::{LinkSpec, SourceSpec};
+use segue::sync::{DropGuard, SyncReport, sync};
+use segue::upstream::{self, Library, Upstream};
+use segue::world::World;
+use segue_core::failover::Limits;
+use segue_core::io::{Accepted, Clock, NetError, Network};
+use segue_core::source::subsonic::{Credentials, Endpoint, Secret};
+use segue_runtime_tokio::net::{Body, TokioNetwork};
+use segue_sqlite::NewUser;
+use serde_json::Value;
+use std::net::SocketAddr;
+use std::path::Path;
+use std::time::Duration;
+use tempfile::TempDir;
+use tokio::net::TcpListener;
+use tokio::sync::oneshot;
+
+/// Who the tests log in as.
+pub(crate) const AUTH: &str = "u=ann&p=sesame&v=1.16.1&c=test";
+
+/// A hub that runs until it is dropped.
+pub(crate) struct TestHub {
+    pub(crate) hub: Hub<World>,
+    pub(crate) address: SocketAddr,
+    client: TokioNetwork,
+    _dir: TempDir,
+    _running: oneshot::Sender<()>,
+}
+
+/// A whole answer.
+#[derive(Debug)]
+pub(crate) struct Reply {
+    pub(crate) status: u16,
+    pub(crate) headers: http::HeaderMap,
+    pub(crate) body: Bytes,
+    /// How the body ended when not cleanly.
+    pub(crate) broken: Option<NetError>,
+}
+
+impl Reply {
+    pub(crate) fn header(&self, name: &str) -> &str {
+        let value = self.headers.get(name);
+        value.and_then(|v| v.to_str().ok()).unwrap_or("")
+    }
+
+    pub(crate) fn text(&self) -> String {
+        String::from_utf8_lossy(&self.body).into_owned()
+    }
+
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_slice(&self.body).expect("JSON")
+    }
+}
+
+/// Budgets short enough for tests that wait for them, and no suspects left from one test step to the next
+/// unless it wants them.
+pub(crate) fn quick() -> Limits {
+    Limits {
+        connect: Duration::from_millis(400),
+        head: Duration::from_millis(400),
+        first_byte: Duration::from_millis(400),
+        open_budget: Duration::from_secs(5),
+        idle: Duration::from_millis(400),
+        stagger: Duration::from_millis(50),
+        ..Limits::default()
+    }
+}
+
+/// One album of one artist on an upstream of that name.
+pub(crate) async fn upstream(name: &str, library: Library) -> Upstream {
+    let setup = upstream::Setup::new(name, library);
+    Upstream::start(setup).await.expect("a free port")
+}
+
+/// How a hub reaches an upstream.
+pub(crate) fn source(id: &str, upstream: &Upstream) -> SourceSpec {
+    let setup = upstream.shared().setup();
+    let password = Secret::new(setup.password.clone());
+    let credentials = Credentials::password(setup.username.clone(), password);
+    let url = url::Url::parse(&upstream.url()).expect("a URL");
+    SourceSpec {
+        id: id.to_owned(),
+        local: false,
+        max_streams: 0,
+        link: LinkSpec::Subsonic {
+            endpoint: Endpoint::new(&url, credentials).expect("an endpoint"),
+            auth: None,
+        },
+    }
+}
+
+/// How a hub reaches a folder.
+pub(crate) fn folder(id: &str, root: &Path) -> SourceSpec {
+    SourceSpec {
+        id: id.to_owned(),
+        local: true,
+        max_streams: 0,
+        link: LinkSpec::Folder {
+            root: root.to_owned(),
+        },
+    }
+}
+
+impl TestHub {
+    /// A hub over these sources, synchronised, with the user of [`AUTH`] as its admin.
+    pub(crate) async fn start(sources: Vec<SourceSpec>) -> TestHub {
+        Self::start_with(sources, quick()).await
+    }
+
+    pub(crate) async fn start_with(sources: Vec<SourceSpec>, limits: Limits) -> TestHub {
+        let dir = TempDir::new().expect("a folder");
+        let test = Self::start_in(dir, sources, limits).await;
+        test.sync().await;
+        test
+    }
+
+    /// A hub on an existing data directory, not synchronised by the test yet.
+    pub(crate) async fn start_in(
+        dir: TempDir,
+        sources: Vec<SourceSpec>,
+        limits: Limits,
+    ) -> TestHub {
+        let setup = Setup {
+            data_dir: dir.path().to_owned(),
+            sources,
+            settings: Settings {
+                limits,
+                sync_interval: Duration::ZERO,
+                ..Settings::default()
+            },
+        };
+        let hub = assemble(setup).await.expect("a hub");
+        let ann = NewUser {
+            name: "ann".to_owned(),
+            password_enc: hub.passwords().seal("sesame").expect("sealed"),
+            is_admin: true,
+        };
+        let now = hub.clock().wall();
+        let added = hub.write(move |w| match w.reader().user("ann")? {
+            Some(_) => Ok(0),
+            None => w.add_user(&ann, now),
+        });
+        added.await.expect("a user");
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+        let address = listener.local_addr().expect("its address");
+        let (running, stopped) = oneshot::channel::<()>();
+        let served = hub.clone();
+        tokio::spawn(async move {
+            let stop = async {
+                let _ = stopped.await;
+            };
+            run(served, listener, stop).await.expect("served");
+        });
+        TestHub {
+            hub,
+            address,
+            client: TokioNetwork::new(),
+            _dir: dir,
+            _running: running,
+        }
+    }
+
+    /// Pulls and merges now.
+    pub(crate) async fn sync(&self) -> SyncReport {
+        let synced = sync(self.hub.clone(), None, DropGuard::Refuse).await;
+        synced.expect("synchronised")
+    }
+
+    /// The head and the body to be read.
+    pub(crate) async fn open(
+        &self,
+        method: &str,
+        target: &str,
+        headers: &[(&str, &str)],
+    ) -> http::Response<Body> {
+        let uri = format!("http://{}{target}", self.address);
+        let mut request = http::Request::builder().method(method).uri(uri);
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let request = request.body(Bytes::new()).expect("a request");
+        let sent = self.client.send(request, Accepted::default()).await;
+        sent.expect("an answer")
+    }
+
+    pub(crate) async fn ask(&self, method: &str, target: &str, headers: &[(&str, &str)]) -> Reply {
+        let (parts, mut body) = self.open(method, target, headers).await.into_parts();
+        let mut gathered = Vec::new();
+        let mut broken = None;
+        while let Some(frame) = body.frame().await {
+            match frame {
+                Ok(frame) => gathered.extend(frame.into_data().unwrap_or_default()),
+                Err(error) => {
+                    broken = Some(error);
+                    break;
+                }
+            }
+        }
+        Reply {
+            status: parts.status.as_u16(),
+            headers: parts.headers,
+            body: gathered.into(),
+            broken,
+        }
+    }
+
+    pub(crate) async fn get(&self, target: &str) -> Reply {
+        self.ask("GET", target, &[]).await
+    }
+
+    /// The inside of a JSON envelope.
+    pub(crate) async fn rest(&self, endpoint: &str, params: &str) -> Value {
+        let target = format!("/rest/{endpoint}?{AUTH}&f=json&{params}");
+        let mut reply = self.get(&target).await.json();
+        reply["subsonic-response"].take()
+    }
+
+    /// The id of the song of that title.
+    pub(crate) async fn id_of(&self, title: &str) -> String {
+        let quoted = title.replace(' ', "%20");
+        let found = self.rest("search3", &format!("query={quoted}")).await;
+        let songs = found["searchResult3"]["song"].as_array().expect("songs");
+        let song = songs.iter().find(|song| song["title"] == title);
+        let id = song.unwrap_or_else(|| panic!("no {title:?} in {found}"))["id"].as_str();
+        id.expect("an id").to_owned()
+    }
+
+    pub(crate) fn stream_target(&self, id: &str, params: &str) -> String {
+        format!("/rest/stream?{AUTH}&id={id}&{params}")
+    }
+
+    pub(crate) async fn stream(&self, id: &str) -> Reply {
+        self.get(&self.stream_target(id, "")).await
+    }
+
+    /// What `/api/v1` says.
+    pub(crate) async fn api(&self, path: &str) -> Value {
+        // ann:sesame
+        let auth = [("authorization", "Basic YW5uOnNlc2FtZQ==")];
+        let reply = self.ask("GET", &format!("/api/v1/{path}"), &auth).await;
+        assert_eq!(reply.status, 200, "{}", reply.text());
+        reply.json()
+    }
+
+    /// The newest rows of `stream_operations`.
+    pub(crate) async fn activity(&self) -> Vec<Value> {
+        let answer = self.api("activity?limit=100").await;
+        answer["operations"].as_array().expect("a list").clone()
+    }
+}
+
+/// `(source, outcome)` of each attempt of a row.
+pub(crate) fn attempts(row: &Value) -> Vec<(String, String)> {
+    let text = |value: &Value| value.as_str().expect("text").to_owned();
+    let attempts = row["attempts"].as_array().expect("a list").iter();
+    attempts
+        .map(|a| (text(&a["source_id"]), text(&a["outcome"])))
+        .collect()
+}
+
+/// As [`attempts`], to compare with.
+pub(crate) fn pairs(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
+    let pairs = pairs.iter();
+    pairs
+        .map(|(a, b)| ((*a).to_owned(), (*b).to_owned()))
+        .collect()
+}
