@@ -57,6 +57,7 @@ impl Db {
 
     /// Opens or creates a database in memory that all of this process's connections of that name share.
     ///
+    /// It has no write-ahead log, so a writer waits for open snapshots, and they for it.
     /// It outlives a `Db` while any other of that name is open, so a simulated crash can drop one and open it again.
     ///
     /// # Errors

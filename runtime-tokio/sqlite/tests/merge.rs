@@ -2,10 +2,11 @@
 
 mod common;
 
-use common::{a_database, a_song, album_id, artist_id, merged, track_id};
+use common::{a_database, a_pass, a_song, album_id, artist_id, merged, track_id};
+use segue_core::catalog::merge::merge;
 use segue_core::catalog::model::Alias;
 use segue_core::time::Wall;
-use segue_sqlite::MergeReport;
+use segue_sqlite::{DropGuard, MergeReport};
 
 #[test]
 fn r3_merging_an_unchanged_library_writes_nothing() {
@@ -30,6 +31,35 @@ fn r3_merging_an_unchanged_library_writes_nothing() {
     assert_eq!(again.changed(), 0);
     assert_eq!(shelf.track_sources_dump(), before);
     assert_eq!(shelf.reader.library_modified().unwrap(), Wall(5));
+}
+
+#[test]
+fn r3_from_pass_to_track_sources_the_second_time_changes_no_byte() {
+    let shelf = a_database().with_sources(&["home", "away"]);
+    let sync = |now| {
+        shelf.change(|w| w.apply_pass("home", a_pass(0..40), now, DropGuard::Refuse));
+        let mut lossless = a_pass(20..60);
+        for track in &mut lossless.tracks {
+            track.format = "flac".into();
+        }
+        shelf.change(|w| w.apply_pass("away", lossless, now, DropGuard::Refuse));
+        let input = shelf.reader.snapshot(|r| r.merge_input()).unwrap();
+        shelf.change(|w| w.apply_merge(merge(input), now))
+    };
+    let first = sync(Wall(5));
+    assert_eq!((first.tracks.added, first.track_sources.added), (60, 80));
+    assert_eq!(first.skipped, [] as [&str; 0]);
+    let before = shelf.track_sources_dump();
+    let library = shelf.reader.library().unwrap();
+    let preferred = library.track_sources.iter().filter(|row| row.preferred);
+    assert_eq!(preferred.clone().count(), 60);
+    assert_eq!(preferred.filter(|row| row.instance == "away").count(), 40);
+
+    let second = sync(Wall(6));
+
+    assert_eq!(second.changed(), 0, "{second:?}");
+    assert_eq!(shelf.track_sources_dump(), before);
+    assert_eq!(shelf.reader.library().unwrap(), library);
 }
 
 #[test]

@@ -12,8 +12,8 @@ use std::sync::Arc;
 
 use super::merge::KeyedTrack;
 
-/// Rows of one step: about 15 ms of the writer's time, and far below a page cache.
-pub(crate) const STEP_ROWS: usize = 1_000;
+/// Rows of one step: about 10 ms of the writer's time, so that the start or end of a stream is never long in coming.
+pub(crate) const STEP_ROWS: usize = 500;
 
 /// What became of the rows of one kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
