@@ -262,3 +262,21 @@ fn an_artist_known_by_name_only_keeps_its_id_when_a_source_lists_it() {
     );
     assert_eq!(after.library().artists.len(), 1);
 }
+
+#[test]
+fn a_deleted_album_does_not_lead_to_another_work_of_its_name() {
+    let mut world = sources(&["f1"]);
+    world
+        .album("f1", "blue", ("Weezer", "Weezer"), &["Buddy Holly"])
+        .year = Some(1994);
+    world
+        .album("f1", "green", ("Weezer", "Weezer"), &["Hash Pipe"])
+        .year = Some(2001);
+    let mut fewer = world.merged();
+    let blue = fewer.group_of("f1", "blue").id.clone();
+    fewer.input.albums.remove(0);
+    fewer.input.tracks.remove(0);
+    let fewer = fewer.merged();
+    assert_eq!(fewer.resolve(&blue), blue);
+    assert!(fewer.input.aliases.is_empty());
+}
