@@ -7,7 +7,7 @@ use http_body::{Body, Frame};
 use http_body_util_free::collect;
 use proptest::prelude::*;
 use segue_core::breaker::{Bank, Lane, Phase, Policy};
-use segue_core::driver::body::{Closing, RelayBody, Session};
+use segue_core::driver::body::{Closing, Cut, RelayBody, Session};
 use segue_core::driver::exchange::{Answer, Wanted};
 use segue_core::driver::open::{OpenRequest, Opened, open};
 use segue_core::driver::resume::{Break, resume};
@@ -424,7 +424,7 @@ fn a_source_that_dies_after_the_commit_breaks_the_connection_short_of_its_length
 }
 
 /// Polls once, to see what a server sees.
-fn step<B: Body + Unpin>(body: &mut B) -> Poll<Option<Result<Frame<B::Data>, B::Error>>> {
+fn step(body: &mut RelayBody<Toy>) -> Poll<Option<Result<Frame<Bytes>, Cut>>> {
     Pin::new(body).poll_frame(&mut Context::from_waker(Waker::noop()))
 }
 

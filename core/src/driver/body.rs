@@ -11,6 +11,7 @@ use std::task::{Context, Poll, ready};
 
 type BodyOf<R> = <<R as Runtime>::Network as Network>::Body;
 type Boxed<T> = Pin<Box<dyn Future<Output = T> + Send>>;
+type Polled = Option<Result<Frame<Bytes>, Cut>>;
 
 /// Breaks the client's connection short of its length (contracts section 3, rule 7).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -136,11 +137,7 @@ impl<R: Runtime> RelayBody<R> {
     }
 
     /// Carries out what the relay decided about the end; `None` means go on polling.
-    fn conclude(
-        &mut self,
-        step: Step,
-        cx: &mut Context<'_>,
-    ) -> Option<Poll<Option<Result<Frame<Bytes>, Cut>>>> {
+    fn conclude(&mut self, step: Step, cx: &mut Context<'_>) -> Option<Poll<Polled>> {
         match step {
             Step::Deliver(_) => None,
             Step::Finish => {
@@ -225,10 +222,7 @@ impl<R: Runtime> Body for RelayBody<R> {
     type Data = Bytes;
     type Error = Cut;
 
-    fn poll_frame(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Cut>>> {
+    fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Polled> {
         let this = self.get_mut();
         if matches!(this.upstream, Upstream::Broken) {
             return Poll::Ready(Some(Err(Cut)));
