@@ -91,5 +91,17 @@ pub(crate) fn sentence(refusal: Refusal) -> String {
         RefusalClass::Throttled { .. } => "; it will be asked again later",
         RefusalClass::Miss => "; is this the URL of a Subsonic server?",
     };
-    format!("the source {refusal}{advice}")
+    match refusal {
+        // These are about the connection, the others about what the source did.
+        Refusal::Net(_) | Refusal::TimedOut(_) => format!("{refusal}{advice}"),
+        Refusal::Status(_)
+        | Refusal::NotFound
+        | Refusal::Auth
+        | Refusal::Throttled { .. }
+        | Refusal::ErrorDocument(_)
+        | Refusal::WrongMediaType
+        | Refusal::Empty
+        | Refusal::WrongRange
+        | Refusal::RedirectRefused => format!("the source {refusal}{advice}"),
+    }
 }
