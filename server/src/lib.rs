@@ -3,7 +3,9 @@
 pub mod activity;
 pub mod api;
 pub mod assemble;
+pub mod cli;
 pub mod config;
+pub mod demo;
 pub mod hub;
 pub mod metrics;
 pub mod now_playing;

@@ -1,3 +1,7 @@
 //! The `segue` command.
 
-fn main() {}
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    segue::cli::main()
+}

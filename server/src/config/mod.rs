@@ -20,7 +20,6 @@ pub use providers::{
     Dialect, Lyrics, OwnProvider, Provider, ProviderMode, Providers, Queue, Reach,
 };
 pub use read::{Layers, Loaded};
-#[expect(unused_imports, reason = "the command line shows it")]
 pub(crate) use section::reason;
 pub use sources::{AuthChoice, SourceConfig, SourceKey};
 
