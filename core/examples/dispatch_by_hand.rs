@@ -1,4 +1,4 @@
-//! Drives one dispatch by hand: two sources, the first of which does not accept in time.
+//! Drives one dispatch by hand: two sources, the first of which never accepts the connection.
 
 use segue_core::breaker::{Bank, Policy};
 use segue_core::dispatch::*;
@@ -6,48 +6,52 @@ use segue_core::time::Tick;
 use std::time::Duration;
 
 fn main() {
-    let mut bank = Bank::new();
-    let mut lanes = Vec::new();
-    for lane in [Lane(1), Lane(2)] {
+    let (mut bank, mut now) = (Bank::new(), Tick::ZERO);
+    let lanes = [Lane(1), Lane(2)].map(|lane| {
         bank.register(lane, Policy::instance(Duration::from_secs(60)));
-        lanes.push(LanePlan {
+        let budgets = Budgets::whole(Duration::from_secs(2));
+        LanePlan {
             lane,
-            budgets: Budgets::whole(Duration::from_secs(2)),
+            budgets,
             known: None,
-        });
-    }
+        }
+    });
+    let (after, until) = (Duration::from_millis(250), Milestone::Accepted);
+    let mode = Mode::Hedged { after, until };
     let plan = Plan {
-        lanes,
-        mode: Mode::Hedged {
-            after: Duration::from_millis(250),
-            until: Milestone::Accepted,
-        },
-        deadline: Some(Duration::from_secs(15)),
-        last_resort: Some(Duration::from_secs(5)),
+        lanes: lanes.into(),
+        mode,
+        deadline: None,
+        last_resort: None,
     };
-    let mut machine: Dispatch<&str> = Dispatch::start(plan, Tick::ZERO, &mut bank);
-    let mut now = Tick::ZERO;
-    while !machine.is_settled() {
+
+    let mut machine = Dispatch::start(plan, now, &mut bank);
+    loop {
         while let Some(effect) = machine.poll_effect() {
-            println!("{:>4} ms  {effect:?}", now.as_nanos() / 1_000_000);
+            println!("{:>3} ms  {effect:?}", now.as_nanos() / 1_000_000);
         }
-        if machine.running() < 2 {
-            let (at, why) = machine.poll_timeout().expect("a call has a budget");
-            println!("         silence until {why:?}");
-            now = at;
-            machine.handle_timeout(now, &mut bank);
-        } else {
-            let verdict = Verdict::Answer {
-                value: "bytes",
-                quality: Quality::Word,
-                suitable: true,
-            };
-            let call = CallId(1);
-            machine.handle(Input::Answered { call, verdict }, now, &mut bank);
+        match machine.poll_timeout() {
+            None => break,
+            Some((at, Why::Hedge)) => {
+                now = at; // nobody answered
+                machine.handle_timeout(now, &mut bank);
+            }
+            Some(_) => {
+                let verdict = Verdict::Answer {
+                    value: "music",
+                    quality: Quality::Word,
+                    suitable: true,
+                };
+                machine.handle(
+                    Input::Answered {
+                        call: CallId(1),
+                        verdict,
+                    },
+                    now,
+                    &mut bank,
+                );
+            }
         }
-    }
-    while let Some(effect) = machine.poll_effect() {
-        println!("{:>4} ms  {effect:?}", now.as_nanos() / 1_000_000);
     }
     assert_eq!(bank.outstanding(), 0);
 }

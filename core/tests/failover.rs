@@ -3,10 +3,11 @@
 mod toy;
 
 use bytes::Bytes;
+use http_body::{Body, Frame};
 use http_body_util_free::collect;
 use proptest::prelude::*;
 use segue_core::breaker::{Bank, Lane, Phase, Policy};
-use segue_core::driver::body::{Closing, RelayBody, Session};
+use segue_core::driver::body::{Closing, Cut, RelayBody, Session};
 use segue_core::driver::exchange::{Answer, Wanted};
 use segue_core::driver::open::{OpenRequest, Opened, open};
 use segue_core::driver::resume::{Break, resume};
@@ -14,7 +15,9 @@ use segue_core::failover::relay::{Ending, Relay};
 use segue_core::failover::{Candidate, LAST_RESORT_AFTER, Limits, Outcome, StreamMode};
 use segue_core::io::Clock;
 use segue_core::source::range::ByteRange;
+use std::pin::Pin;
 use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 use toy::{Host, Toy, ToyBody};
 
@@ -396,6 +399,8 @@ fn relay(
     };
     let mut body = RelayBody::<Toy>::new(toy.clone(), session);
     let (bytes, clean) = toy.run(collect(&mut body));
+    assert_eq!(toy.open(), 0, "the upstream goes with the end");
+    assert!(closing.lock().unwrap().is_some(), "recorded with the end");
     drop(body);
     let closing = closing.lock().unwrap().take().expect("F6: told once");
     (bytes, clean, closing)
@@ -416,6 +421,56 @@ fn a_source_that_dies_after_the_commit_breaks_the_connection_short_of_its_length
     assert_eq!(closing.ending, Ending::Truncated);
     assert_eq!(closing.served, [(0, 2_500)]);
     assert_quiet(&toy, &bank);
+}
+
+/// Polls once, to see what a server sees.
+fn step(body: &mut RelayBody<Toy>) -> Poll<Option<Result<Frame<Bytes>, Cut>>> {
+    Pin::new(body).poll_frame(&mut Context::from_waker(Waker::noop()))
+}
+
+fn session(toy: &Toy, bank: &Mutex<Bank>, ended: &Arc<Mutex<Option<Ending>>>) -> RelayBody<Toy> {
+    let Outcome::Committed { candidate, opening } = open_all(toy, bank, 1).outcome else {
+        panic!("not opened")
+    };
+    let ended = Arc::clone(ended);
+    let session = Session {
+        candidate,
+        first: opening.first,
+        body: opening.body,
+        relay: Relay::new(Some(5_000), Duration::from_secs(30), false),
+        reopen: None,
+        on_close: Box::new(move |closing| *ended.lock().unwrap() = Some(closing.ending)),
+        on_bytes: Box::new(|_| {}),
+    };
+    RelayBody::new(toy.clone(), session)
+}
+
+#[test]
+fn a_server_can_flush_what_passed_before_the_connection_breaks() {
+    let cut = Host {
+        cut: Some(2_500),
+        ..Host::serving(&music(1, 5_000))
+    };
+    let (toy, ended) = (Toy::new([("first", cut)]), Arc::default());
+    let mut body = session(&toy, &bank(), &ended);
+    assert!(matches!(step(&mut body), Poll::Ready(Some(Ok(_)))));
+    while let Poll::Ready(next) = step(&mut body) {
+        assert!(matches!(next, Some(Ok(_))), "broken without a pause");
+    }
+    assert_eq!(*ended.lock().unwrap(), Some(Ending::Truncated));
+    assert!(matches!(step(&mut body), Poll::Ready(Some(Err(_)))));
+}
+
+#[test]
+fn the_record_is_closed_before_the_client_can_read_the_last_byte() {
+    let host = Host::serving(&music(1, 5_000));
+    let (toy, ended) = (Toy::new([("first", host)]), Arc::default());
+    let mut body = session(&toy, &bank(), &ended);
+    while body.size_hint().exact() != Some(0) {
+        assert_eq!(*ended.lock().unwrap(), None);
+        assert!(matches!(step(&mut body), Poll::Ready(Some(Ok(_)))));
+    }
+    assert_eq!(*ended.lock().unwrap(), Some(Ending::Completed));
 }
 
 #[test]

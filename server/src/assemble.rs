@@ -65,7 +65,7 @@ pub async fn assemble(mut setup: Setup) -> Result<Hub<World>, AssembleError> {
     let ffmpeg = Ffmpeg::find();
     setup.settings.transcodes = ffmpeg.is_some();
     let network = TokioNetwork::new().with_folders(folders(&setup.sources, ffmpeg.as_ref()));
-    let instances: Vec<InstanceSpec> = setup.sources.iter().map(instance).collect();
+    let instances = instances(&setup.sources);
     let hub = Hub::new(HubParts {
         runtime: World::new(TokioClock::new(), network, store),
         settings: setup.settings,
@@ -75,17 +75,37 @@ pub async fn assemble(mut setup: Setup) -> Result<Hub<World>, AssembleError> {
         pictures: Arc::new(PictureShelf::new(pictures)),
     });
     let now = hub.clock().wall();
+    hub.write(move |w| w.close_orphans(now)).await?;
+    enter(&hub, instances).await?;
+    Ok(hub)
+}
+
+/// Takes up a changed list of sources while the hub runs; a sync follows.
+///
+/// # Errors
+/// The store's; the new sources are in use all the same.
+pub async fn reload(hub: &Hub<World>, sources: Vec<SourceSpec>) -> Result<(), StoreError> {
+    let ffmpeg = Ffmpeg::find();
+    hub.runtime()
+        .set_folders(folders(&sources, ffmpeg.as_ref()));
+    let instances = instances(&sources);
+    hub.set_sources(sources);
+    enter(hub, instances).await?;
+    hub.sync_state().request();
+    Ok(())
+}
+
+/// Enters the sources into the store and brings back what is known of them.
+async fn enter(hub: &Hub<World>, instances: Vec<InstanceSpec>) -> Result<(), StoreError> {
     hub.write(move |w| {
-        w.close_orphans(now)?;
         for instance in &instances {
             w.upsert_instance(instance)?;
         }
         Ok(())
     })
     .await?;
-    sync::recall(&hub).await?;
-    warn_of_forgotten(&hub).await?;
-    Ok(hub)
+    sync::recall(hub).await?;
+    warn_of_forgotten(hub).await
 }
 
 /// Serves until `shutdown` ends. Synchronises in the background, the first time at once.
@@ -131,13 +151,14 @@ fn folders(sources: &[SourceSpec], ffmpeg: Option<&Ffmpeg>) -> net::Folders {
     folders
 }
 
-fn instance(source: &SourceSpec) -> InstanceSpec {
-    InstanceSpec {
+fn instances(sources: &[SourceSpec]) -> Vec<InstanceSpec> {
+    let instance = |source: &SourceSpec| InstanceSpec {
         id: source.id.clone(),
         kind: source.kind(),
         name: source.id.clone(),
         local: source.local,
-    }
+    };
+    sources.iter().map(instance).collect()
 }
 
 /// A source that is only in the library keeps its rows: a slip in the configuration must not cost them.

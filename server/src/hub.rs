@@ -162,6 +162,18 @@ impl<R: HubRuntime> Hub<R> {
         Arc::clone(&sources.unwrap_or_else(PoisonError::into_inner))
     }
 
+    /// Takes up a new configuration of the sources: streams go on, the next request goes by the new ones.
+    pub fn set_sources(&self, specs: Vec<SourceSpec>) {
+        let suspect = self.settings().limits.suspect;
+        let mut bank = segue_core::driver::lock(&self.0.bank);
+        let mut sources = self
+            .0
+            .sources
+            .write()
+            .unwrap_or_else(PoisonError::into_inner);
+        *sources = Arc::new(sources.updated(specs, &mut bank, suspect));
+    }
+
     /// Takes a source away: its tracks fall to other sources at once (F17).
     pub fn remove_source(&self, id: &str) {
         let mut sources = self

@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// A source as it is configured.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceSpec {
     /// `[a-z0-9-]+`.
     pub id: InstanceId,
@@ -39,7 +39,7 @@ impl SourceSpec {
 }
 
 /// How a source is reached.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LinkSpec {
     /// Over HTTP.
     Subsonic {
@@ -68,6 +68,20 @@ pub struct Source {
 }
 
 impl Source {
+    fn new(spec: SourceSpec, lane: Lane) -> Self {
+        let auth = match &spec.link {
+            LinkSpec::Subsonic { auth, .. } => *auth,
+            LinkSpec::Folder { .. } => None,
+        };
+        Source {
+            spec,
+            lane,
+            auth: Mutex::new(auth),
+            last_error: Mutex::default(),
+            last_seen: Mutex::default(),
+        }
+    }
+
     /// Its id.
     pub fn id(&self) -> &str {
         &self.spec.id
@@ -197,45 +211,55 @@ fn local(uri: Result<http::Uri, folder::BadFolderUri>) -> Result<http::Request<B
 
 /// All sources of a hub, by id.
 #[derive(Debug, Default)]
-pub struct Sources(BTreeMap<InstanceId, Arc<Source>>);
+pub struct Sources {
+    by_id: BTreeMap<InstanceId, Arc<Source>>,
+    /// Lanes are never used twice: what a late stream of a removed source says must not meet another's breaker.
+    next_lane: u32,
+}
 
 impl Sources {
     /// Registers a breaker for each source.
     pub fn new(specs: Vec<SourceSpec>, bank: &mut Bank, suspect: Duration) -> Self {
-        let sources = specs.into_iter().zip(0..).map(|(spec, number)| {
-            let lane = Lane(number);
-            bank.register(lane, Policy::instance(suspect));
-            let auth = match &spec.link {
-                LinkSpec::Subsonic { auth, .. } => *auth,
-                LinkSpec::Folder { .. } => None,
-            };
-            let source = Source {
-                lane,
-                auth: Mutex::new(auth),
-                last_error: Mutex::default(),
-                last_seen: Mutex::default(),
-                spec,
-            };
-            (source.spec.id.clone(), Arc::new(source))
+        Sources::default().updated(specs, bank, suspect)
+    }
+
+    /// The sources of a new configuration. One that is configured as before goes on as it is; others start afresh.
+    pub fn updated(&self, specs: Vec<SourceSpec>, bank: &mut Bank, suspect: Duration) -> Self {
+        let mut next_lane = self.next_lane;
+        let sources = specs.into_iter().map(|spec| {
+            let same = self.get(&spec.id).filter(|known| known.spec == spec);
+            let source = same.map(Arc::clone).unwrap_or_else(|| {
+                let lane = Lane(next_lane);
+                next_lane += 1;
+                bank.register(lane, Policy::instance(suspect));
+                Arc::new(Source::new(spec, lane))
+            });
+            (source.spec.id.clone(), source)
         });
-        Sources(sources.collect())
+        Sources {
+            by_id: sources.collect(),
+            next_lane,
+        }
     }
 
     /// The source of that id.
     pub fn get(&self, id: &str) -> Option<&Arc<Source>> {
-        self.0.get(id)
+        self.by_id.get(id)
     }
 
     /// All of them, by id.
     pub fn iter(&self) -> impl Iterator<Item = &Arc<Source>> {
-        self.0.values()
+        self.by_id.values()
     }
 
     /// All but one.
     pub fn without(&self, id: &str) -> Self {
-        let mut sources = self.0.clone();
-        sources.remove(id);
-        Sources(sources)
+        let mut by_id = self.by_id.clone();
+        by_id.remove(id);
+        Sources {
+            by_id,
+            next_lane: self.next_lane,
+        }
     }
 }
 
@@ -247,4 +271,36 @@ pub fn salt() -> String {
         tracing::warn!("no entropy for a salt");
     }
     hex::encode(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn folder(id: &str, root: &str) -> SourceSpec {
+        SourceSpec {
+            id: id.to_owned(),
+            local: true,
+            max_streams: 0,
+            link: LinkSpec::Folder { root: root.into() },
+        }
+    }
+
+    #[test]
+    fn a_new_configuration_keeps_what_is_unchanged_and_reuses_no_lane() {
+        let (mut bank, suspect) = (Bank::new(), Duration::from_secs(60));
+        let old = vec![folder("a", "/a"), folder("b", "/b"), folder("c", "/c")];
+        let old = Sources::new(old, &mut bank, suspect);
+        let new = vec![folder("a", "/a"), folder("b", "/elsewhere")];
+        let new = old.updated(new, &mut bank, suspect);
+        let kept = new.get("a").expect("kept");
+        assert!(Arc::ptr_eq(kept, old.get("a").expect("there")));
+        let changed = new.get("b").expect("changed");
+        assert_eq!(changed.lane(), Lane(3));
+        assert!(new.get("c").is_none());
+        let again = new
+            .without("b")
+            .updated(vec![folder("b", "/b")], &mut bank, suspect);
+        assert_eq!(again.get("b").map(|source| source.lane()), Some(Lane(4)));
+    }
 }

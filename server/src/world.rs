@@ -26,6 +26,11 @@ impl World {
 }
 
 impl World {
+    /// Answers for these folders from now on.
+    pub fn set_folders(&self, folders: segue_runtime_tokio::net::Folders) {
+        self.network.set_folders(folders);
+    }
+
     /// Stores what was promised and closes the database.
     pub async fn close(&self) {
         self.store.close().await;

@@ -40,7 +40,7 @@ impl Breaker {
                 let slot = probes.iter().map(|p| p.deadline).min().filter(|_| full);
                 let left = slot.map_or(*until, |s| s.max(*until)).since(now);
                 // A stored moment has whole milliseconds; round up, never to be more permissive.
-                let reopens = wall + left + Duration::from_nanos(999_999);
+                let reopens = wall + (left + Duration::from_nanos(999_999));
                 (0, Some(reopens), *retry_after)
             }
         };

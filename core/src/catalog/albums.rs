@@ -4,7 +4,7 @@
 //! what the track lists say is heard before two albums join by it: over-merging hurts more than a duplicate.
 
 use super::facts::{AlbumFacts, BLANK, Heard, close, differ};
-use super::sets::{Sets, index};
+use super::sets::{MOST_COMPARED, Sets, index};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// So many places with two different titles, or all that the smaller album has, make two works of albums that share no track.
@@ -105,11 +105,10 @@ impl<'g, 'a> Grouping<'g, 'a> {
             let mut clusters: Vec<Vec<u32>> = Vec::new();
             for at in bucket {
                 let fits = |cluster: &&mut Vec<u32>| {
-                    cluster
-                        .iter()
-                        .any(|other| one_id_can_hold(self.album(*at), self.album(*other)))
+                    let mut first = cluster.iter().take(MOST_COMPARED / 8);
+                    first.any(|other| one_id_can_hold(self.album(*at), self.album(*other)))
                 };
-                match clusters.iter_mut().find(fits) {
+                match clusters.iter_mut().take(MOST_COMPARED).find(fits) {
                     Some(cluster) => cluster.push(*at),
                     None => clusters.push(vec![*at]),
                 }
@@ -149,7 +148,7 @@ impl<'g, 'a> Grouping<'g, 'a> {
         });
         let mut settled: Vec<Vec<u32>> = Vec::new();
         for set in waiting {
-            let best = (0..settled.len())
+            let best = (0..settled.len().min(MOST_COMPARED))
                 .filter_map(|at| Some((self.likeness(&settled[at], &set)?, std::cmp::Reverse(at))))
                 .max();
             match best {
@@ -170,6 +169,9 @@ impl<'g, 'a> Grouping<'g, 'a> {
         let mut most = 0;
         let mut overlaps = false;
         let mut vague = false;
+        let first =
+            |of: &[u32]| -> Vec<u32> { of.iter().copied().take(MOST_COMPARED / 8).collect() };
+        let (a, b) = (first(a), first(b));
         for (a, b) in a
             .iter()
             .flat_map(|a| b.iter().map(|b| (self.album(*a), self.album(*b))))
@@ -206,7 +208,7 @@ impl<'g, 'a> Grouping<'g, 'a> {
                 bucket.iter().partition(|at| self.album(**at).various);
             for at in single {
                 let mut best: Option<(usize, u32)> = None;
-                for candidate in &various {
+                for candidate in various.iter().take(MOST_COMPARED) {
                     let shared = self.shared_by_artist(at, *candidate);
                     if shared > best.map_or(0, |(most, _)| most)
                         && !self.have_different_ids(at, *candidate)
@@ -281,6 +283,7 @@ fn shared(a: &[Heard], b: &[Heard], same: impl Fn(&Heard, &Heard) -> bool) -> us
         let partner = b[from..]
             .iter()
             .take_while(|other| title(other) == title(heard))
+            .take(MOST_COMPARED)
             .zip(from..);
         let free = partner
             .filter(|(other, at)| {

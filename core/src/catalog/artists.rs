@@ -6,7 +6,7 @@
 use super::model::InstanceArtist;
 use super::normalise::{display, fold, trailing_article};
 use super::rows::{Row, Rows};
-use super::sets::{Numbers, Sets, index};
+use super::sets::{MOST_COMPARED, Numbers, Sets, index};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Shown where nobody says who plays.
@@ -65,7 +65,8 @@ pub(super) struct Artists<'a> {
     pub(super) of_row: Vec<u32>,
     keys: Numbers,
     by_source_and_key: BTreeMap<(u32, u32), u32>,
-    by_key: BTreeMap<u32, Vec<u32>>,
+    /// The listed artist that a key means wherever it is written.
+    by_key: BTreeMap<u32, u32>,
     /// Artists that no row lists, by key.
     by_name_only: BTreeMap<u32, u32>,
 }
@@ -125,6 +126,7 @@ impl<'a> Artists<'a> {
         for (at, row) in rows.artists.iter().enumerate() {
             artists.add_row(rows, row, index(at), &names[at], numbers[at]);
         }
+        artists.index_by_key(&numbers, &names);
         artists
     }
 
@@ -166,9 +168,32 @@ impl<'a> Artists<'a> {
         self.by_source_and_key
             .entry((row.instance, key))
             .or_insert(artist);
-        let same_name = self.by_key.entry(key).or_default();
-        if !same_name.contains(&artist) {
-            same_name.push(artist);
+    }
+
+    /// Notes which artists a key may mean.
+    fn index_by_key(&mut self, keys: &[u32], names: &[String]) {
+        let named = names.iter().map(|name| !name.is_empty());
+        let mut meant: Vec<(u32, u32)> = keys
+            .iter()
+            .copied()
+            .zip(self.of_row.iter().copied())
+            .zip(named)
+            .filter(|(_, named)| *named)
+            .map(|(meant, _)| meant)
+            .collect();
+        meant.sort_unstable();
+        meant.dedup();
+        for same in meant.chunk_by(|a, b| a.0 == b.0) {
+            let only = (same.len() == 1).then_some(same[0].1);
+            // Which of several is meant nobody says: only one without a MusicBrainz id can be anyone.
+            let anyone = || {
+                same.iter()
+                    .map(|(_, artist)| *artist)
+                    .find(|artist| self.all[*artist as usize].mbid.is_none())
+            };
+            if let Some(artist) = only.or_else(anyone) {
+                self.by_key.insert(same[0].0, artist);
+            }
         }
     }
 
@@ -230,15 +255,7 @@ impl<'a> Artists<'a> {
         }
         let number = self.keys.of(key.clone());
         let here = self.by_source_and_key.get(&(instance, number)).copied();
-        let anywhere = || match self.by_key.get(&number).map(Vec::as_slice) {
-            Some(&[only]) => Some(only),
-            // Which of several is meant nobody says: an artist of its own, unless one has no MusicBrainz id either.
-            Some(several) => several
-                .iter()
-                .copied()
-                .find(|artist| self.all[*artist as usize].mbid.is_none()),
-            None => None,
-        };
+        let anywhere = || self.by_key.get(&number).copied();
         Some(
             here.or_else(anywhere)
                 .unwrap_or_else(|| self.by_name_only(number, key)),
@@ -265,10 +282,7 @@ impl<'a> Artists<'a> {
     pub(super) fn stand_in(&mut self, name: &'static str) -> u32 {
         let key = artist_key(name);
         let number = self.keys.of(key.clone());
-        let listed = self
-            .by_key
-            .get(&number)
-            .and_then(|artists| artists.first().copied());
+        let listed = self.by_key.get(&number).copied();
         let artist = listed.unwrap_or_else(|| self.by_name_only(number, key));
         self.all[artist as usize].name.get_or_insert((
             Attested {
@@ -347,35 +361,32 @@ impl<'a> Identity<'_, 'a> {
     }
 
     fn by_name(&self, sets: &mut Sets) {
-        let mut identified: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
-        let nameable: Vec<u32> = (0..index(self.rows.artists.len()))
+        let all = 0..index(self.rows.artists.len());
+        // Sets as the ids made them: joining by name may give a set another root.
+        let identified: Vec<u32> = all.clone().map(|row| sets.root(row)).collect();
+        let (with_id, without): (Vec<u32>, Vec<u32>) = all
             .filter(|row| !self.named[*row as usize].is_empty())
-            .collect();
-        for row in nameable.iter().filter(|row| self.mbid(**row).is_some()) {
-            identified
-                .entry(self.keys[*row as usize])
+            .partition(|row| self.mbid(*row).is_some());
+        let mut by_key: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
+        for row in with_id {
+            by_key
+                .entry(self.keys[row as usize])
                 .or_default()
-                .insert(sets.root(*row));
+                .insert(identified[row as usize]);
         }
         let mut albums = None;
         let mut first_of: BTreeMap<u32, u32> = BTreeMap::new();
-        for row in nameable
-            .iter()
-            .copied()
-            .filter(|row| self.mbid(*row).is_none())
-        {
+        for row in without {
             let key = self.keys[row as usize];
-            let candidates = identified.get(&key);
-            let with = match candidates
-                .map(|set| set.iter().copied().collect::<Vec<u32>>())
-                .as_deref()
-            {
-                Some(&[only]) => Some(only),
-                Some(several) => {
-                    let albums = albums.get_or_insert_with(|| self.albums());
-                    self.with_the_same_albums(row, several, albums, sets)
+            let candidates = by_key.get(&key).map_or(0, BTreeSet::len);
+            let with = match candidates {
+                0 => None,
+                1 => by_key[&key].first().copied(),
+                2..=MOST_COMPARED => {
+                    let albums = albums.get_or_insert_with(|| self.albums(&identified));
+                    with_the_same_albums(row, &by_key[&key], albums)
                 }
-                None => None,
+                _ => None,
             };
             sets.join(
                 with.unwrap_or_else(|| *first_of.entry(key).or_insert(row)),
@@ -384,8 +395,8 @@ impl<'a> Identity<'_, 'a> {
         }
     }
 
-    /// The folded album names of each artist row.
-    fn albums(&self) -> BTreeMap<u32, BTreeSet<String>> {
+    /// The folded album names of each set of artist rows.
+    fn albums(&self, set_of: &[u32]) -> BTreeMap<u32, BTreeSet<String>> {
         let mut albums: BTreeMap<u32, BTreeSet<String>> = BTreeMap::new();
         for album in &self.rows.albums {
             let row = album
@@ -394,33 +405,36 @@ impl<'a> Identity<'_, 'a> {
                 .as_deref()
                 .and_then(|id| self.rows.artist_row(album.instance, id));
             if let Some(row) = row {
-                albums.entry(row).or_default().insert(fold(&album.row.name));
+                albums
+                    .entry(set_of[row as usize])
+                    .or_default()
+                    .insert(fold(&album.row.name));
             }
         }
         albums
     }
+}
 
-    /// Of several artists of one name the one that shares most albums with a row; none if two share as many.
-    fn with_the_same_albums(
-        &self,
-        row: u32,
-        candidates: &[u32],
-        albums: &BTreeMap<u32, BTreeSet<String>>,
-        sets: &mut Sets,
-    ) -> Option<u32> {
-        let own = albums.get(&row)?;
-        let mut shared: BTreeMap<u32, usize> = BTreeMap::new();
-        for (other, theirs) in albums {
-            let root = sets.root(*other);
-            if candidates.contains(&root) && self.mbid(*other).is_some() {
-                *shared.entry(root).or_default() += own.intersection(theirs).count();
-            }
-        }
-        let most = shared.values().copied().max().filter(|most| *most > 0)?;
-        let mut best = shared
-            .iter()
-            .filter(|(_, count)| **count == most)
-            .map(|(root, _)| *root);
-        best.next().filter(|_| best.next().is_none())
-    }
+/// Of several artists of one name the one that shares most albums with a row; none if two share as many.
+fn with_the_same_albums(
+    row: u32,
+    candidates: &BTreeSet<u32>,
+    albums: &BTreeMap<u32, BTreeSet<String>>,
+) -> Option<u32> {
+    let own = albums.get(&row)?;
+    let shared = |of: &u32| {
+        albums
+            .get(of)
+            .map_or(0, |theirs| own.intersection(theirs).count())
+    };
+    let most = candidates
+        .iter()
+        .map(shared)
+        .max()
+        .filter(|most| *most > 0)?;
+    let mut best = candidates
+        .iter()
+        .copied()
+        .filter(|candidate| shared(candidate) == most);
+    best.next().filter(|_| best.next().is_none())
 }

@@ -211,8 +211,8 @@ fn version_key(versions: &BTreeSet<Version>, qualifier: &str) -> String {
     }
 }
 
-/// An album's artist, and whether that is known rather than a stand-in: the one its source names, else the one who plays all its
-/// tracks, else various artists or nobody.
+/// An album's artist, and whether that is known rather than a stand-in: the one its source names, else the one who plays at least two
+/// thirds of it (guests are common), else various artists or nobody.
 fn album_artist<'a>(
     rows: &Rows<'a>,
     artists: &mut Artists<'a>,
@@ -222,15 +222,24 @@ fn album_artist<'a>(
     if let Some(named) = artists.named_by_album(rows, super::sets::index(album)) {
         return (named, true);
     }
-    let players: BTreeSet<u32> = rows.tracks_of[album]
-        .iter()
-        .filter_map(|track| tracks[*track as usize].artist)
-        .collect();
-    let mut players = players.into_iter();
-    match (players.next(), players.next()) {
-        (Some(only), None) => (only, true),
-        (Some(_), Some(_)) => (artists.stand_in(VARIOUS_ARTISTS), false),
-        (None, _) => (artists.stand_in(UNKNOWN_ARTIST), false),
+    let players = sorted(
+        rows.tracks_of[album]
+            .iter()
+            .filter_map(|track| tracks[*track as usize].artist),
+    );
+    let most = players
+        .chunk_by(|a, b| a == b)
+        .max_by_key(|by_one| by_one.len());
+    let compiled = rows.albums[album].row.is_compilation;
+    match most {
+        Some(by_one)
+            if by_one.len() == players.len()
+                || (!compiled && by_one.len() * 3 >= players.len() * 2) =>
+        {
+            (by_one[0], true)
+        }
+        Some(_) => (artists.stand_in(VARIOUS_ARTISTS), false),
+        None => (artists.stand_in(UNKNOWN_ARTIST), false),
     }
 }
 

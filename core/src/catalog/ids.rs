@@ -171,21 +171,27 @@ impl Claims {
         }
         for (previous, mut entities) in alike.into_values() {
             entities.sort_by_key(|entity| (census.founders[*entity as usize], *entity));
-            let new: Vec<u32> = entities
-                .iter()
-                .copied()
-                .filter(|entity| self.of_entity[*entity as usize].is_none())
-                .collect();
-            let sole = previous.len() == 1 && new.len() <= 1;
+            let (mut new, named): (Vec<u32>, Vec<u32>) = entities
+                .into_iter()
+                .partition(|entity| self.of_entity[*entity as usize].is_none());
+            let sole = previous.len() == 1 && new.len() == 1;
             for at in previous {
-                let fits = |entity: &u32| match (census.fit)(at, *entity) {
-                    Fit::Good => true,
-                    Fit::Poor => sole,
-                    Fit::None => false,
+                let fit = |entity: &u32| (census.fit)(at, *entity);
+                let taken = new.iter().position(|entity| {
+                    fit(entity) == Fit::Good || (sole && fit(entity) == Fit::Poor)
+                });
+                let heir = match taken {
+                    Some(place) => {
+                        let entity = new.remove(place);
+                        self.claim(at, std::iter::once(entity));
+                        Some(entity)
+                    }
+                    None => named
+                        .iter()
+                        .copied()
+                        .find(|entity| fit(entity) == Fit::Good),
                 };
-                self.claim(at, new.iter().copied().filter(fits));
-                self.strongest[at as usize] =
-                    self.of_previous[at as usize].or_else(|| entities.iter().copied().find(fits));
+                self.strongest[at as usize] = heir;
             }
         }
     }

@@ -4,9 +4,12 @@
 //! the title (languages), two different ones keep apart. What is unknown joins only where there is one choice.
 
 use super::facts::{BLANK, TrackFacts, close, differ};
-use super::sets::{Sets, index};
+use super::sets::{MOST_COMPARED, Sets, index};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
+
+/// More tracks of one place and title than this are no album, and comparing each with each would take too long: they stay apart.
+const MOST_ALIKE: usize = 1_024;
 
 /// Tracks that are one recording.
 pub(super) type Cluster = Vec<u32>;
@@ -71,6 +74,10 @@ fn titles(tracks: &[TrackFacts<'_>], run: &[u32]) -> Vec<u32> {
 
 /// Joins tracks of equal place, title and version: known lengths first, from the shortest, so that the outcome does not depend on the order.
 fn join_same_title(tracks: &[TrackFacts<'_>], mut same: Vec<u32>, clusters: &mut Vec<Cluster>) {
+    if same.len() > MOST_ALIKE {
+        clusters.extend(same.into_iter().map(|at| vec![at]));
+        return;
+    }
     let fact = |at: u32| &tracks[at as usize];
     same.sort_unstable_by_key(|at| (fact(*at).duration.is_none(), fact(*at).duration, *at));
     let first = clusters.len();
@@ -127,7 +134,8 @@ fn place_unnumbered(
                 track.duration.is_some() && other.duration.is_some() && one_recording(track, other)
             })
         };
-        let candidates = by_name.get(&name(track)).filter(|_| track.title != BLANK);
+        let few = |clusters: &&Vec<usize>| track.title != BLANK && clusters.len() <= MOST_COMPARED;
+        let candidates = by_name.get(&name(track)).filter(few);
         match only(candidates.into_iter().flatten().filter(fits)) {
             Some(cluster) => clusters[*cluster].push(*at),
             None => left.push(*at),

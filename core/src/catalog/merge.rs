@@ -217,7 +217,7 @@ impl<'a> Naming<'_, 'a> {
             fit: &|at, group| {
                 let (old, new) = (previous[at as usize], &draft.groups[group as usize]);
                 let contradicts = differ(old.musicbrainz_id.as_ref(), new.musicbrainz_id.as_ref());
-                fit(contradicts, !differ(old.year, new.year))
+                fit(contradicts, old.year.is_some() && old.year == new.year)
             },
         };
         assign(census, &self.given_out)

@@ -62,6 +62,10 @@ impl Numbers {
     }
 }
 
+/// With how many namesakes one row is compared at most. A source may list a hundred thousand albums of one name, and comparing each with
+/// each would take hours; whoever comes after so many stays apart, as always in doubt.
+pub(super) const MOST_COMPARED: usize = 64;
+
 /// A position as a number of 32 bits: the merge counts rows of one library, which are fewer.
 pub(super) fn index(position: usize) -> u32 {
     u32::try_from(position).expect("a library has fewer than 2^32 rows")

@@ -11,6 +11,7 @@ use std::task::{Context, Poll, ready};
 
 type BodyOf<R> = <<R as Runtime>::Network as Network>::Body;
 type Boxed<T> = Pin<Box<dyn Future<Output = T> + Send>>;
+type Polled = Option<Result<Frame<Bytes>, Cut>>;
 
 /// Breaks the client's connection short of its length (contracts section 3, rule 7).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -81,6 +82,8 @@ pub struct RelayBody<R: Runtime> {
 enum Upstream<B> {
     Open(B),
     Reopening(Ending, Boxed<Option<Continuation<B>>>),
+    /// To be told to the client by [`Cut`].
+    Broken,
     Over,
 }
 
@@ -101,16 +104,17 @@ impl<R: Runtime> RelayBody<R> {
         }
     }
 
+    /// The record comes first: whoever sees that the upstream was let go, or reads the last byte, finds it closed.
     fn close(&mut self, ending: Ending) {
-        // The upstream goes at once, not when hyper gets round to dropping the body.
-        self.upstream = Upstream::Over;
-        self.timer = None;
         if let Some(on_close) = self.on_close.take() {
             on_close(Closing {
                 ending,
                 served: std::mem::take(&mut self.served),
             });
         }
+        // The upstream goes at once, not when hyper gets round to dropping the body.
+        self.upstream = Upstream::Over;
+        self.timer = None;
     }
 
     fn deliver(&mut self, mut chunk: Bytes, step: Step) -> Option<Bytes> {
@@ -126,20 +130,27 @@ impl<R: Runtime> RelayBody<R> {
             *bytes += len;
         }
         (self.on_bytes)(len);
+        if self.relay.is_complete() {
+            self.close(Ending::Completed);
+        }
         Some(chunk)
     }
 
     /// Carries out what the relay decided about the end; `None` means go on polling.
-    fn conclude(&mut self, step: Step) -> Option<Option<Result<Frame<Bytes>, Cut>>> {
+    fn conclude(&mut self, step: Step, cx: &mut Context<'_>) -> Option<Poll<Polled>> {
         match step {
             Step::Deliver(_) => None,
             Step::Finish => {
                 self.close(Ending::Completed);
-                Some(None)
+                Some(Poll::Ready(None))
             }
             Step::Break(ending) => {
                 self.close(ending);
-                Some(Some(Err(Cut)))
+                self.upstream = Upstream::Broken;
+                // A server drops what it has not flushed when a body fails. It flushes when a body has nothing
+                // ready, so what passed before, the head included, still reaches the client.
+                cx.waker().wake_by_ref();
+                Some(Poll::Pending)
             }
             Step::Resume { from, ending } => match &mut self.reopen {
                 Some(reopen) => {
@@ -147,7 +158,7 @@ impl<R: Runtime> RelayBody<R> {
                     self.upstream = Upstream::Reopening(ending, search);
                     None
                 }
-                None => self.conclude(Step::Break(ending)),
+                None => self.conclude(Step::Break(ending), cx),
             },
         }
     }
@@ -176,7 +187,7 @@ impl<R: Runtime> RelayBody<R> {
 
     fn poll_upstream(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Step>>> {
         match &mut self.upstream {
-            Upstream::Over => Poll::Ready(None),
+            Upstream::Over | Upstream::Broken => Poll::Ready(None),
             Upstream::Reopening(ending, search) => {
                 let ending = *ending;
                 match ready!(search.as_mut().poll(cx)) {
@@ -211,23 +222,19 @@ impl<R: Runtime> Body for RelayBody<R> {
     type Data = Bytes;
     type Error = Cut;
 
-    fn poll_frame(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Cut>>> {
+    fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Polled> {
         let this = self.get_mut();
+        if matches!(this.upstream, Upstream::Broken) {
+            return Poll::Ready(Some(Err(Cut)));
+        }
         loop {
             let chunk = match this.pending.take() {
                 Some(first) => first,
-                None if this.relay.is_complete() => {
-                    this.close(Ending::Completed);
-                    return Poll::Ready(None);
-                }
                 None => match ready!(this.poll_upstream(cx)) {
                     None => return Poll::Ready(None),
                     Some(Ok(chunk)) => chunk,
-                    Some(Err(step)) => match this.conclude(step) {
-                        Some(end) => return Poll::Ready(end),
+                    Some(Err(step)) => match this.conclude(step, cx) {
+                        Some(end) => return end,
                         None => continue,
                     },
                 },

@@ -75,6 +75,21 @@ impl Fate {
     }
 }
 
+/// What a breaker is told.
+fn signal(says: Say) -> Signal {
+    match says {
+        Say::Suitable(_) | Say::Unsuitable(_) => Signal::Success,
+        Say::Miss => Signal::Benign,
+        Say::Transport => Signal::Transient,
+        Say::Throttled(ms) => Signal::Throttled {
+            retry_after: ms.map(Duration::from_millis),
+        },
+        Say::Auth => Signal::AuthRejected,
+        Say::Renewal => Signal::RenewalRequired,
+        Say::Cancelled => Signal::Abandoned,
+    }
+}
+
 /// What is expected of one dispatch.
 #[derive(Debug)]
 pub(crate) struct Paper {
@@ -257,8 +272,7 @@ impl Desk<'_> {
             };
             let why = match (in_time, c.with, end) {
                 (true, Ok(says), _) => {
-                    self.bank
-                        .settle(tick(c.ends), permit, says.verdict(0).signal());
+                    self.bank.settle(tick(c.ends), permit, signal(says));
                     heard.push(self.class(&c, says));
                     continue;
                 }

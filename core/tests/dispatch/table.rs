@@ -233,9 +233,9 @@ fn an_open_lane_is_passed_over_and_leaves_doubt() {
 #[test]
 fn the_least_certain_class_wins_whoever_said_it_first() {
     let verdicts = [
-        Verdict::Miss,
-        Verdict::Failed(Failure::Transport),
         Verdict::Failed(Failure::Auth { renewal: false }),
+        Verdict::Failed(Failure::Transport),
+        Verdict::Miss,
     ];
     for order in [
         [0, 1, 2],

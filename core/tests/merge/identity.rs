@@ -236,6 +236,21 @@ fn case_26_two_works_of_one_name_by_one_artist_stay_apart() {
 }
 
 #[test]
+fn case_26_years_tell_works_apart_where_tracks_have_no_numbers() {
+    let works = |years: [i32; 2]| {
+        let mut world = sources(&["f1", "f2"]);
+        for ((source, titles), year) in [("f1", BLUE), ("f2", GREEN)].into_iter().zip(years) {
+            world.bare_album(source, "a", "Weezer", "Weezer").year = Some(year);
+            for title in titles {
+                world.track(source, "a", 0, title);
+            }
+        }
+        world.merged().library().release_groups.len()
+    };
+    assert_eq!((works([1994, 2001]), works([1994, 1994])), (2, 1));
+}
+
+#[test]
 fn m8_a_longer_edition_joins_and_all_its_tracks_are_reachable() {
     let mut world = sources(&["f1", "f2"]);
     world.album("f1", "a", ("Nirvana", "Nevermind"), &NEVERMIND[..3]);

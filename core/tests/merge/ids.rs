@@ -102,13 +102,14 @@ fn m7_when_two_join_the_larger_keeps_its_id_and_the_other_leads_to_it() {
 
 #[test]
 fn m7_when_one_splits_evenly_its_founder_keeps_the_id() {
-    let together = an_album_on(&["f2", "f1"]).merged();
-    let id = together.track_of("f1", "a/1").id.clone();
-    let mut split = together;
+    let founded = an_album_on(&["f2"]).merged();
+    let id = founded.track_of("f2", "a/1").id.clone();
+    let mut split = an_album_on(&["f1", "f2"]).after(&founded).merged();
+    assert_eq!(split.track_of("f1", "a/1").id, id);
     split.input.tracks[0].row.title = "Another".to_owned();
     let split = split.merged();
-    assert_eq!(split.track_of("f1", "a/1").id, id);
-    assert_ne!(split.track_of("f2", "a/1").id, id);
+    assert_eq!(split.track_of("f2", "a/1").id, id);
+    assert_ne!(split.track_of("f1", "a/1").id, id);
 }
 
 #[test]
@@ -261,4 +262,22 @@ fn an_artist_known_by_name_only_keeps_its_id_when_a_source_lists_it() {
         before.library().artists[0].id
     );
     assert_eq!(after.library().artists.len(), 1);
+}
+
+#[test]
+fn a_deleted_album_does_not_lead_to_another_work_of_its_name() {
+    let mut world = sources(&["f1"]);
+    world
+        .album("f1", "blue", ("Weezer", "Weezer"), &["Buddy Holly"])
+        .year = Some(1994);
+    world
+        .album("f1", "green", ("Weezer", "Weezer"), &["Hash Pipe"])
+        .year = Some(2001);
+    let mut fewer = world.merged();
+    let blue = fewer.group_of("f1", "blue").id.clone();
+    fewer.input.albums.remove(0);
+    fewer.input.tracks.remove(0);
+    let fewer = fewer.merged();
+    assert_eq!(fewer.resolve(&blue), blue);
+    assert!(fewer.input.aliases.is_empty());
 }

@@ -329,3 +329,28 @@ fn m9_a_large_library_is_merged_completely() {
     );
     assert_eq!(*library, *world.clone().merged().library());
 }
+
+#[test]
+fn m9_thousands_of_namesakes_do_not_take_for_ever() {
+    let mut world = sources(&["f1", "f2"]);
+    for (source, number) in (0..3_000).flat_map(|number| [("f1", number), ("f2", number)]) {
+        let mut one = sources(&[source]);
+        let album = one.album(
+            source,
+            &format!("al{number}"),
+            ("Somebody", "Live"),
+            &[&format!("Song {number}")],
+        );
+        album.musicbrainz_id = Some("one for all".to_owned());
+        one.artist(source, &format!("ar{number}"), "Somebody")
+            .musicbrainz_id = Some(format!("id {number}"));
+        let track = one.track(source, "junk", 0, "Track");
+        track.remote_id = format!("tr{number}");
+        world.input.artists.append(&mut one.input.artists);
+        world.input.albums.append(&mut one.input.albums);
+        world.input.tracks.append(&mut one.input.tracks);
+    }
+    let world = world.merged();
+    assert_eq!(world.library().track_sources.len(), 12_000);
+    assert_eq!(*world.library(), *world.clone().merged().library());
+}

@@ -219,3 +219,26 @@ fn an_unknown_bit_rate_follows_from_size_and_length() {
     (track.bit_rate, track.size, track.duration_ms) = (None, Some(1_000_000), Some(100_000));
     assert_eq!(world.merged().library().track_sources[0].bit_rate, 80);
 }
+
+#[test]
+fn an_album_of_one_artist_and_guests_is_by_that_artist() {
+    let mut world = sources(&["f1"]);
+    world.bare_album("f1", "a", "Album", "");
+    for (number, artist) in (1..).zip(["Somebody", "Somebody feat. Guest", "Somebody"]) {
+        artist.clone_into(
+            &mut world
+                .track("f1", "a", number, &format!("Song {number}"))
+                .artist_name,
+        );
+    }
+    let mut compilation = world.clone();
+    assert_eq!(
+        world.merged().library().release_groups[0].artist_name,
+        "Somebody"
+    );
+    compilation.input.albums[0].row.is_compilation = true;
+    assert_eq!(
+        compilation.merged().library().release_groups[0].artist_name,
+        "Various Artists"
+    );
+}

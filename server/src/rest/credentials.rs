@@ -15,7 +15,7 @@ pub enum Credentials<'a> {
     Password {
         /// User name as typed.
         user: &'a str,
-        /// Every reading of `p`; see [`readings`].
+        /// Every reading of `p`; see `readings`.
         readings: Vec<String>,
     },
     /// `u`, `t` and `s`.
