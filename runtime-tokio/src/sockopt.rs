@@ -47,6 +47,24 @@ pub fn prepare_for_client<S: AsFd>(socket: &S) -> io::Result<()> {
     SockRef::from(socket).set_tcp_keepalive(&TcpKeepalive::new().with_time(SILENT))
 }
 
+/// How long what we sent may stay unacknowledged by an upstream. Its kernel acknowledges, however slow its
+/// program; well below the time it has for a response head, so that a connection that a router forgot is redialled
+/// within it.
+const UNANSWERED: Duration = Duration::from_secs(3);
+
+/// For an upstream's socket, once connected: break it when nobody acknowledges what we sent. Does nothing where the
+/// platform has no such option.
+///
+/// # Errors
+/// When the socket is no longer connected.
+pub fn bound_unanswered<S: AsFd>(socket: &S) -> io::Result<()> {
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    SockRef::from(socket).set_tcp_user_timeout(Some(UNANSWERED))?;
+    #[cfg(not(any(target_os = "linux", target_os = "android")))]
+    let _ = socket;
+    Ok(())
+}
+
 /// Bounds how many *unsent* bytes the kernel takes from us. Sent but unacknowledged ones are not counted,
 /// so a long path is not slowed down. Does nothing where the platform has no such option.
 ///
@@ -91,12 +109,14 @@ mod tests {
         assert!(!seen.tcp_nodelay().unwrap());
 
         send_at_once(&socket).unwrap();
+        bound_unanswered(&socket).unwrap();
         clamp_send(&socket).unwrap();
         clamp_receive(&socket).unwrap();
 
         assert!(seen.tcp_nodelay().unwrap());
         #[cfg(target_os = "linux")]
         {
+            assert_eq!(seen.tcp_user_timeout().unwrap(), Some(UNANSWERED));
             assert_eq!(seen.tcp_notsent_lowat().unwrap(), SLOW_UNSENT);
             assert_eq!(seen.send_buffer_size().unwrap(), 2 * SLOW_SEND_BUFFER);
             assert_eq!(seen.recv_buffer_size().unwrap(), 2 * SLOW_RECEIVE_BUFFER);

@@ -93,6 +93,8 @@ pub(super) async fn dial(
 ) -> Result<Stream, NetError> {
     let stream = connect_any(&addresses(origin).await?).await?;
     accepted.mark();
+    // Errors, if any, come back at the first use.
+    let _ = sockopt::bound_unanswered(&stream);
     if !origin.encrypted {
         return Ok(Stream::Plain(stream));
     }

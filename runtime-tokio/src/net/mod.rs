@@ -8,6 +8,7 @@ mod dial;
 mod error;
 mod link;
 mod pool;
+mod reused;
 mod socket;
 
 pub use body::Body;
@@ -23,8 +24,15 @@ use link::Link;
 use pool::Pool;
 use rustls::{ClientConfig, RootCertStore};
 use segue_core::io::{Accepted, NetError, Network};
+use socket::Stream;
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// A reused connection that says nothing for this long may lead to a machine that is gone: a dial beside it
+/// tells. Leaves most of the failover's stagger (250 ms) for the dial.
+const SILENCE: Duration = Duration::from_millis(100);
 
 /// The body of an answer that comes from this machine.
 pub type LocalBody = UnsyncBoxBody<Bytes, NetError>;
@@ -116,21 +124,48 @@ impl TokioNetwork {
         let origin = Origin::of(request.uri())?;
         let request = in_origin_form(request, &origin)?;
         // Only what may be repeated goes over a connection that may have died at rest (RFC 9110 9.2.2).
+        let mut beside = None;
         if request.method().is_idempotent()
             && let Some(mut link) = self.0.pool.take(&origin)
         {
-            accepted.mark();
             let before = link.received();
-            match link.exchange(request.clone()).await {
-                Ok(response) => return Ok(self.reply(response, link, origin)),
-                Err(cause) if link.received() > before => return Err(cause),
-                // Stale: says nothing about the other side. The others that rest are likely stale too.
-                Err(_) => self.0.pool.forget(&origin),
+            let dialled = self.dial_if_silent(&origin, &accepted);
+            let (outcome, stream) = reused::outcome(link.exchange(request.clone()), dialled).await;
+            if outcome.is_ok() || link.received() > before {
+                accepted.mark();
+                self.keep(&origin, stream).await;
+                return Ok(self.reply(outcome?, link, origin));
             }
+            // Stale: says nothing about the other side. The others that rest are likely stale too.
+            self.0.pool.forget(&origin);
+            beside = stream;
         }
-        let mut link = Link::over(dial::dial(&origin, || self.tls(), &accepted).await?).await?;
+        let stream = match beside {
+            Some(stream) => stream,
+            None => dial::dial(&origin, || self.tls(), &accepted).await?,
+        };
+        let mut link = Link::over(stream).await?;
         let response = link.exchange(request).await?;
         Ok(self.reply(response, link, origin))
+    }
+
+    /// Dials beside a reused connection once that has been silent for a while.
+    async fn dial_if_silent(
+        &self,
+        origin: &Origin,
+        accepted: &Accepted,
+    ) -> Result<Stream, NetError> {
+        tokio::time::sleep_until(Instant::now() + SILENCE).await;
+        dial::dial(origin, || self.tls(), accepted).await
+    }
+
+    /// What was dialled in vain serves the next exchange.
+    async fn keep(&self, origin: &Origin, stream: Option<Stream>) {
+        if let Some(stream) = stream
+            && let Ok(link) = Link::over(stream).await
+        {
+            self.0.pool.give(origin.clone(), link);
+        }
     }
 
     fn reply(

@@ -87,6 +87,50 @@ async fn a_connection_that_went_stale_at_rest_is_redialled_once_and_not_reported
     assert!(head.starts_with("GET /b "), "{head}");
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_silent_reused_connection_counts_as_accepted_only_when_a_dial_is() {
+    let network = TokioNetwork::new();
+    let (listener, address) = listen().await;
+    let accepted = Accepted::default();
+    let server = async {
+        let (mut first, _) = listener.accept().await.unwrap();
+        answer(&mut first, HELLO).await;
+        read_head(&mut first).await;
+        assert!(!accepted.is_marked());
+        let beside = listener.accept().await.unwrap();
+        first.write_all(HELLO).await.unwrap();
+        (first, beside)
+    };
+    let client = async {
+        fetch(&network, get(address, "/")).await.unwrap();
+        let slow = network.send(get(address, "/slow"), accepted.clone()).await;
+        assert!(accepted.is_marked());
+        slow.unwrap().into_body().collect().await.unwrap();
+        assert_eq!(network.resting_connections(), 2);
+    };
+    join(server, client).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_machine_that_is_gone_is_not_accepted_by_its_resting_connection() {
+    let network = TokioNetwork::new();
+    let (listener, address) = listen().await;
+    let server = async {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        answer(&mut stream, HELLO).await;
+        stream
+    };
+    let (_silent, first) = join(server, fetch(&network, get(address, "/"))).await;
+    first.unwrap();
+    drop(listener);
+    let accepted = Accepted::default();
+    let request = network.send(get(address, "/"), accepted.clone());
+    tokio::time::timeout(std::time::Duration::from_secs(2), request)
+        .await
+        .unwrap_err();
+    assert!(!accepted.is_marked());
+}
+
 #[tokio::test]
 async fn the_second_death_in_a_row_is_reported() {
     let network = TokioNetwork::new();

@@ -3,3 +3,4 @@
 mod client;
 mod peer;
 mod server;
+mod tls;
