@@ -9,6 +9,7 @@ pub mod demo;
 pub mod hub;
 pub mod metrics;
 pub mod now_playing;
+pub mod pages;
 pub mod ports;
 pub mod rest;
 pub mod router;

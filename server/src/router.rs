@@ -1,7 +1,7 @@
 //! All routes of a hub, generic over the world it runs in.
 
 use crate::hub::{Hub, HubRuntime};
-use crate::{api, rest};
+use crate::{api, pages, rest};
 use axum::Router;
 
 /// The hub's whole HTTP surface (product section 3).
@@ -10,5 +10,6 @@ pub fn router<R: HubRuntime>(hub: Hub<R>) -> Router {
         .nest("/rest", rest::router())
         .nest("/api/v1", api::router(hub.clone()))
         .merge(api::watch_router())
+        .merge(pages::router())
         .with_state(hub)
 }
