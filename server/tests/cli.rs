@@ -6,7 +6,7 @@ use segue::upstream::{Library, Setup, Upstream};
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Lines, Write};
 use std::path::Path;
-use std::process::{self, Child, ChildStdout, Output, Stdio};
+use std::process::{self, Child, ChildStderr, ChildStdout, Output, Stdio};
 use tempfile::TempDir;
 
 fn program(dir: &Path, arguments: &[&str]) -> process::Command {
@@ -290,15 +290,29 @@ fn users_come_and_go_with_passwords_from_standard_input() {
 struct Serving {
     child: Child,
     lines: Lines<BufReader<ChildStdout>>,
+    log: Lines<BufReader<ChildStderr>>,
 }
 
 impl Serving {
     fn start(dir: &Path) -> Self {
-        let mut command = program(dir, &["serve", "--listen", "127.0.0.1:0"]);
-        command.stderr(Stdio::null());
+        Serving::of(program(dir, &["serve", "--listen", "127.0.0.1:0"]))
+    }
+
+    fn of(mut command: process::Command) -> Self {
         let mut child = command.spawn().expect("the program starts");
         let lines = BufReader::new(child.stdout.take().expect("piped")).lines();
-        Serving { child, lines }
+        let log = BufReader::new(child.stderr.take().expect("piped")).lines();
+        Serving { child, lines, log }
+    }
+
+    /// Reads the log until a line says `what`.
+    fn wait_for(&mut self, what: &str) {
+        let found = self
+            .log
+            .by_ref()
+            .map_while(Result::ok)
+            .any(|line| line.contains(what));
+        assert!(found, "the log ended without {what:?}");
     }
 
     fn line(&mut self) -> String {
@@ -348,6 +362,8 @@ async fn a_hub_serves_is_asked_to_sync_and_ends_when_told() {
     let removed = ok(&segue(dir.path(), &["source", "remove", "home"]));
     assert!(removed.contains("`kill -HUP "), "{removed}");
 
+    serving.signal("-HUP");
+    serving.wait_for("not played from any more");
     serving.signal("-TERM");
     assert_eq!(serving.child.wait().expect("it ends").code(), Some(0));
     let mut again = Serving::start(dir.path());
@@ -363,9 +379,7 @@ fn the_demo_says_where_it_is_and_leaves_nothing_behind() {
     let dir = folder();
     let mut command = program(dir.path(), &["demo", "--listen", "127.0.0.1:0"]);
     command.env("TMPDIR", dir.path());
-    let mut child = command.spawn().expect("the program starts");
-    let lines = BufReader::new(child.stdout.take().expect("piped")).lines();
-    let mut serving = Serving { child, lines };
+    let mut serving = Serving::of(command);
     let told: Vec<String> = (0..7).map(|_| serving.line()).collect();
     let told = told.join("\n");
     assert!(

@@ -2,10 +2,14 @@
 
 use segue::upstream::{
     Album, Answers, Artist, Audio, AuthMode, Counters, Door, Fault, Group, Library, Quirks, Setup,
-    Track, Upstream, marks,
+    Shared, Track, Upstream, marks, serve_connection,
 };
+use segue_core::io::Clock;
+use segue_core::time::{Tick, Wall};
 use std::collections::BTreeMap;
 use std::io;
+use std::pin::pin;
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -614,4 +618,54 @@ async fn requests_are_kept_as_they_came() {
         (seen.param("format"), seen.header("range")),
         (Some("raw"), Some("bytes=5-"))
     );
+}
+
+/// A clock that stands still.
+#[derive(Clone)]
+struct Still;
+
+impl Clock for Still {
+    fn now(&self) -> Tick {
+        Tick::ZERO
+    }
+
+    fn wall(&self) -> Wall {
+        Wall(0)
+    }
+
+    fn sleep_until(&self, _at: Tick) -> impl Future<Output = ()> + Send + 'static {
+        std::future::pending()
+    }
+}
+
+#[test]
+fn a_connection_needs_no_runtime_only_a_stream_and_a_clock() {
+    let shared = Shared::new(Setup::new("home", homogenic()));
+    shared.faults().set(Group::Media, Fault::CutAt(100_000));
+    let (mut ours, theirs) = tokio::io::duplex(4096);
+    let mut serving = pin!(serve_connection(theirs, Still, shared.clone()));
+    let mut asking = pin!(async {
+        let request = format!("GET /rest/stream?{AUTH}&id=tr-1 HTTP/1.1\r\nHost: u\r\n\r\n");
+        ours.write_all(request.as_bytes()).await.expect("sent");
+        let mut all = Vec::new();
+        ours.read_to_end(&mut all).await.expect("read");
+        all
+    });
+    let cx = &mut Context::from_waker(Waker::noop());
+    let mut served = Poll::Pending;
+    let all = loop {
+        if served.is_pending() {
+            served = serving.as_mut().poll(cx);
+        }
+        if let Poll::Ready(all) = asking.as_mut().poll(cx) {
+            break all;
+        }
+    };
+    let head = all
+        .windows(4)
+        .position(|four| four == b"\r\n\r\n")
+        .expect("a head")
+        + 4;
+    assert_eq!(all[head..], shared.bytes_of("Hunter")[..100_000]);
+    assert_eq!(shared.counters().open_streams, 0);
 }

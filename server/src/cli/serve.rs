@@ -11,8 +11,9 @@ use crate::world::World;
 use segue_runtime_tokio::serve::raise_descriptor_limit;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::pin::pin;
 use tokio::net::TcpListener;
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 
 pub(super) async fn serve(args: ServeArgs) -> Result<(), Failure> {
     let config = args.common.load(args.listen.clone())?.config;
@@ -20,18 +21,20 @@ pub(super) async fn serve(args: ServeArgs) -> Result<(), Failure> {
     let claim = Claim::take_alone(&data_dir)?;
     let listener = listen(config.server.listen).await?;
     let url = url_of(listener.local_addr()?);
-    let admin = first_admin(&data_dir, &claim, |name| std::env::var(name).ok()).await?;
     raise_descriptor_limit();
     let hub = assemble(Setup {
-        data_dir,
+        data_dir: data_dir.clone(),
         sources: config.source_specs()?,
         settings: config.settings(false),
     })
     .await?;
+    let (shutdown, hangup) = (shutdown()?, signal(SignalKind::hangup())?);
+    // Last of what can fail: a password that was made up must be shown.
+    let admin = first_admin(&data_dir, &claim, |name| std::env::var(name).ok()).await?;
     claim.answers_at(&url);
     greet(&url, &config, admin.as_ref());
-    let reloading = tokio::spawn(reload(hub.clone(), args.common, args.listen));
-    let served = assemble::run(hub, listener, shutdown()).await;
+    let reloading = tokio::spawn(reload(hangup, hub.clone(), args.common, args.listen));
+    let served = assemble::run(hub, listener, shutdown).await;
     reloading.abort();
     Ok(served?)
 }
@@ -87,26 +90,20 @@ fn greet(url: &str, config: &Config, admin: Option<&FirstAdmin>) {
     }
 }
 
-/// Ends when the process is asked to.
-pub(crate) async fn shutdown() {
-    let mut terminate = match signal(SignalKind::terminate()) {
-        Ok(terminate) => terminate,
-        Err(error) => {
-            tracing::error!(%error, "the process cannot be asked to end by a signal");
-            return std::future::pending().await;
-        }
-    };
-    let interrupt = std::pin::pin!(tokio::signal::ctrl_c());
-    let terminated = std::pin::pin!(terminate.recv());
-    futures_util::future::select(interrupt, terminated).await;
-    tracing::info!("ending; what plays gets a moment to finish");
+/// Ends when the process is asked to. The question is heard from now on, not only once this is waited for.
+pub(crate) fn shutdown() -> io::Result<impl Future<Output = ()>> {
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut terminate = signal(SignalKind::terminate())?;
+    Ok(async move {
+        let interrupted = pin!(interrupt.recv());
+        let terminated = pin!(terminate.recv());
+        futures_util::future::select(interrupted, terminated).await;
+        tracing::info!("ending; what plays gets a moment to finish");
+    })
 }
 
 /// On SIGHUP reads the configuration again: sources that are gone are played from no more, at once (F17).
-async fn reload(hub: Hub<World>, common: Common, listen: Option<String>) {
-    let Ok(mut hangup) = signal(SignalKind::hangup()) else {
-        return;
-    };
+async fn reload(mut hangup: Signal, hub: Hub<World>, common: Common, listen: Option<String>) {
     while hangup.recv().await.is_some() {
         let layers = Layers {
             file: common.file(),

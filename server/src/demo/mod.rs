@@ -34,23 +34,24 @@ const ALIVE: Duration = Duration::from_secs(20);
 const DEAD: Duration = Duration::from_secs(20);
 /// Shorter than it would be in earnest, so that the attic is soon played from again.
 const SUSPECT: Duration = Duration::from_secs(8);
-/// The attic's pace: 160 KB a second, for music of 88 KB a second.
+/// The attic's pace: 120 KB a second, for music of 64 KB a second.
 const PACE: Fault = Fault::SlowDrip {
-    bytes: 16 * 1024,
+    bytes: 12 * 1024,
     every: Duration::from_millis(100),
 };
 
 /// Runs the demo until the process is asked to end.
 pub(crate) async fn demo(wanted: Option<SocketAddr>, data: Option<PathBuf>) -> Result<(), Failure> {
+    let shutdown = shutdown()?;
     let listener = listen_somewhere(wanted).await?;
     let url = url_of(listener.local_addr()?);
     let (data_dir, _temporary) = data_dir(data)?;
     let claim = Claim::take_alone(&data_dir)?;
     println!("Composing some music ...");
-    let attic = upstream("attic", Timbre::Organ, 44_100).await?;
-    let cellar = upstream("cellar", Timbre::Chip, 22_050).await?;
+    let attic = upstream("attic", Timbre::Organ, 32_000).await?;
+    let cellar = upstream("cellar", Timbre::Chip, 16_000).await?;
     let shelf = data_dir.join("shelf");
-    fill_shelf(&shelf, Timbre::Harp, 22_050)?;
+    fill_shelf(&shelf, Timbre::Harp, 16_000)?;
     attic.faults().set(Group::Media, PACE);
 
     add_user(&data_dir).await?;
@@ -75,7 +76,7 @@ pub(crate) async fn demo(wanted: Option<SocketAddr>, data: Option<PathBuf>) -> R
     claim.answers_at(&url);
     greet(&hub, &url).await?;
 
-    let serving = pin!(assemble::run(hub.clone(), listener, shutdown()));
+    let serving = pin!(assemble::run(hub.clone(), listener, shutdown));
     let failing = pin!(fail_on_schedule(attic.faults()));
     let telling = pin!(tell::tell(&hub));
     let beside = pin!(futures_util::future::select(failing, telling));

@@ -31,6 +31,10 @@ const BAR: f32 = 2.5;
 const TAIL: u32 = 2;
 const MAJOR: [u8; 7] = [0, 2, 4, 5, 7, 9, 11];
 const TABLE: usize = 2048;
+/// What is left of a phase after the bits that choose among [`TABLE`].
+const TURN: u32 = 21;
+/// Samples between two looks at the envelope.
+const BLOCK: usize = 32;
 
 /// The albums of the demo.
 pub(super) const ALBUMS: [(&str, i32, [Tune; 4]); 2] = [
@@ -152,12 +156,20 @@ impl Note {
         let rate = rate as f32;
         let first = (self.at * rate) as usize;
         let count = ((self.seconds + timbre.ring()) * rate) as usize;
-        let stride = self.hertz * TABLE as f32 / rate;
-        let mut phase = 0.0_f32;
-        for (n, sample) in sound.iter_mut().skip(first).take(count).enumerate() {
-            let envelope = timbre.envelope(n as f32 / rate, self.seconds);
-            *sample += wave[phase as usize % TABLE] * envelope * self.volume;
-            phase = (phase + stride) % TABLE as f32;
+        let end = (first + count).min(sound.len());
+        // A whole turn is 2^32: it wraps by itself, and the top bits are the place in the table.
+        let stride = (f64::from(self.hertz) / f64::from(rate) * 4_294_967_296.0) as u32;
+        let mut phase = 0_u32;
+        let mut gain = 0.0_f32;
+        for (block, samples) in sound[first.min(end)..end].chunks_mut(BLOCK).enumerate() {
+            let at = ((block + 1) * BLOCK) as f32 / rate;
+            let target = timbre.envelope(at, self.seconds) * self.volume;
+            let slope = (target - gain) / BLOCK as f32;
+            for sample in samples {
+                gain += slope;
+                *sample += wave[(phase >> TURN) as usize] * gain;
+                phase = phase.wrapping_add(stride);
+            }
         }
     }
 }
