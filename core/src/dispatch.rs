@@ -53,7 +53,7 @@ use std::time::Duration;
 ///
 /// Dropping one that has not settled loses its permits (B2): a driver that stops early feeds
 /// [`Input::Cancel`] first.
-#[derive(Debug)]
+#[derive(Debug, Hash)]
 pub struct Dispatch<T> {
     lanes: Vec<LanePlan>,
     /// One per lane of the plan.
@@ -79,7 +79,7 @@ pub struct Dispatch<T> {
     effects: VecDeque<Effect<T>>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Hash)]
 struct Running {
     rank: usize,
     permit: Permit,
@@ -87,7 +87,7 @@ struct Running {
     expires: Tick,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Hash)]
 struct Holder {
     rank: usize,
     /// When it stops holding; `None` when only its end does.
@@ -317,8 +317,11 @@ impl<T> Dispatch<T> {
 
     /// Starts what may start, and concludes when nothing more is expected.
     fn advance(&mut self, now: Tick, bank: &mut Bank) {
-        // Nothing starts at the deadline; its timer is due and concludes.
+        // Nothing starts at the deadline; its timer is due and concludes, unless the last answer did.
         if is_due(self.deadline, now) {
+            if self.held.is_some() && self.running.is_empty() {
+                self.conclude(AbortReason::LostRace, now, bank);
+            }
             return;
         }
         loop {

@@ -589,6 +589,19 @@ fn nothing_starts_at_the_deadline() {
 }
 
 #[test]
+fn d11_a_plain_answer_of_the_last_lane_at_the_deadline_wins_at_once_in_every_mode() {
+    for mode in [Mode::Ordered, HEDGE, RACE] {
+        let mut bank = a_bank(0);
+        let mut plan = a_plan(mode, 1);
+        plan.deadline = Some(seconds(1));
+        let mut m = Machine::start(plan, at(0), &mut bank);
+        drain(&mut m);
+        let over = says(&mut m, &mut bank, 1_000, 0, good("text", Quality::Plain));
+        assert_eq!(over, [won(0, "text", Quality::Plain)], "{mode:?}");
+    }
+}
+
+#[test]
 fn as_a_last_resort_open_lanes_are_tried_in_rank_order() {
     let mut bank = a_bank(2);
     let mut plan = a_plan(Mode::Ordered, 2);
