@@ -43,7 +43,7 @@ pub struct Lane(pub u32);
 ///
 /// Zero probes, a zero threshold and a zero probe deadline would wedge a breaker, so they count as
 /// the least that does not.
-#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+#[derive(Copy, Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Policy {
     /// The window after the first trip; each further trip doubles it.
     pub base: Duration,
@@ -138,7 +138,7 @@ pub enum Signal {
 
 /// Leave to make one call. Settle it with what came of it; a driver that drops the call settles it
 /// as [`Signal::Abandoned`].
-#[derive(PartialEq, Eq, Debug)]
+#[derive(PartialEq, Eq, Hash, Debug)]
 #[must_use = "a permit that is never settled is a leak (B2)"]
 pub struct Permit {
     lane: Lane,
@@ -208,7 +208,7 @@ pub struct View {
 /// Half-open is not a state but an open breaker whose time has come, so recovery needs no traffic
 /// to be seen (B11), and a last-resort call still out at that moment is the probe. Everything that
 /// can be out under one generation is therefore either all regular calls or all probes.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Breaker {
     policy: Policy,
     lane: Lane,
@@ -219,7 +219,7 @@ pub struct Breaker {
     ever_succeeded: bool,
 }
 
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 enum State {
     Closed {
         transient_run: u32,
@@ -234,7 +234,7 @@ enum State {
 }
 
 /// A slot that is taken until `deadline`.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 struct Probe {
     serial: u32,
     deadline: Tick,

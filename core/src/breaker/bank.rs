@@ -9,7 +9,7 @@ use std::time::Duration;
 ///
 /// A lane that is not registered is refused: its source was removed while somebody still had it in
 /// a plan.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Bank {
     lanes: BTreeMap<Lane, Breaker>,
     outstanding: usize,

@@ -100,7 +100,7 @@ pub enum Input<T> {
 }
 
 /// What to do.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Effect<T> {
     /// Call a lane.
     Call {
@@ -160,7 +160,7 @@ pub enum Class {
 }
 
 /// What a dispatch came to.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Resolution<T> {
     /// A suitable answer.
     Won {

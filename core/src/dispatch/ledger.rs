@@ -39,7 +39,7 @@ pub enum Heard {
 }
 
 /// An answer with where it came from.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Best<T> {
     pub(super) call: CallId,
     pub(super) lane: Lane,

@@ -106,7 +106,7 @@ pub enum Midstream {
 pub const LAST_RESORT_AFTER: Duration = Duration::from_secs(5);
 
 /// A place to open the track, in rank order. What to request there is the caller's to know, by index.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Candidate {
     /// The breaker of its instance.
     pub lane: Lane,
@@ -170,7 +170,7 @@ pub enum Outcome<T> {
 }
 
 /// One candidate's part in a session, for `stream_operations.attempts`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Attempt {
     /// Index into the candidates.
     pub candidate: usize,
@@ -181,7 +181,7 @@ pub struct Attempt {
 }
 
 /// What came of an attempt.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum AttemptOutcome {
     /// Under way.
     Running,
@@ -208,7 +208,7 @@ impl AttemptOutcome {
     }
 }
 
-#[derive(Debug)]
+#[derive(Debug, Hash)]
 struct Running {
     call: CallId,
     attempt: usize,
@@ -216,7 +216,7 @@ struct Running {
 }
 
 /// The opening of one stream request.
-#[derive(Debug)]
+#[derive(Debug, Hash)]
 pub struct Failover<T> {
     dispatch: Dispatch<T>,
     candidates: Vec<Candidate>,

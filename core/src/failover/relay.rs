@@ -38,7 +38,7 @@ pub enum Step {
 }
 
 /// The relay of one committed body.
-#[derive(Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Relay {
     announced: Option<u64>,
     passed: u64,

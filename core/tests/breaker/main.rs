@@ -2,6 +2,7 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+mod history;
 mod laws;
 mod oracle;
 mod play;

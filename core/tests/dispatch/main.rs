@@ -4,6 +4,7 @@
 mod case;
 #[path = "../common/mod.rs"]
 mod common;
+mod compare;
 mod laws;
 mod oracle;
 mod paper;

@@ -1,7 +1,7 @@
 //! A whole dispatch worked out on paper: who is called when follows from when the ones before end,
 //! and when it is over follows from that. No queue of events, no inputs, nothing is held.
 
-use crate::case::*;
+use super::case::*;
 use segue_core::breaker::{Admission, Bank, Phase, Signal};
 use segue_core::dispatch::*;
 use segue_core::time::Tick;

@@ -1,6 +1,6 @@
 //! A driver for cases: no runtime, no futures, no clock but a number.
 
-use crate::case::*;
+use super::case::*;
 use crate::common::Dice;
 use segue_core::breaker::{Bank, Phase};
 use segue_core::dispatch::*;
