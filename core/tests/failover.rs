@@ -306,6 +306,23 @@ fn f7_a_failed_opening_ends_within_its_budget() {
 }
 
 #[test]
+fn a_source_whose_turn_never_came_is_not_recorded_as_suspect() {
+    let silent = Host {
+        head: None,
+        ..Host::default()
+    };
+    let names = ["first", "second", "third"];
+    let toy = Toy::new(names.map(|name| (name, silent.clone())));
+    let bank = bank();
+    let limits = Limits {
+        open_budget: Duration::from_secs(7),
+        ..Limits::default()
+    };
+    let opened = open_with(&toy, &bank, &limits, 3);
+    assert_eq!(story(&opened), (None, vec![(0, "timeout"), (1, "timeout")]));
+}
+
+#[test]
 fn b8_a_client_that_leaves_during_the_opening_stops_everything_and_blames_nobody() {
     let toy = Toy::new([
         ("first", Host::black_hole()),

@@ -35,7 +35,7 @@ pub mod relay;
 use crate::breaker::{Bank, Lane};
 use crate::catalog::model::InstanceId;
 use crate::dispatch::{
-    self, AbortReason, Budgets, CallId, Dispatch, LanePlan, Milestone, Mode, Plan, Quality,
+    self, AbortReason, Budgets, CallId, Dispatch, Heard, LanePlan, Milestone, Mode, Plan, Quality,
     Resolution, Stage, Verdict, Why,
 };
 use crate::source::refusal::{Refusal, RefusalClass};
@@ -382,10 +382,11 @@ impl<T> Failover<T> {
         outcome
     }
 
-    /// A failed session's record also names the candidates that nobody contacted.
+    /// A failed session's record also names the candidates whose breakers refused. One whose turn never came
+    /// is not accused of anything.
     fn note_suspects(&mut self) {
-        for candidate in 0..self.candidates.len() {
-            if self.attempts.iter().all(|a| a.candidate != candidate) {
+        for (candidate, (_, heard)) in self.dispatch.heard().enumerate() {
+            if matches!(heard, Heard::Open { .. }) {
                 self.attempts.push(Attempt {
                     candidate,
                     outcome: AttemptOutcome::Suspect,
