@@ -5,11 +5,14 @@ use super::candidates::{Candidate, Subject};
 use super::{media_headers, refused_range, retry_after};
 use axum::body::Body;
 use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
+use futures_util::stream;
 use http::{HeaderValue, StatusCode, header};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use segue_core::driver::exchange::{Answer, Opening};
 use segue_core::failover::ranges;
 use segue_core::source::opening::{MediaHead, Served};
+use std::convert::Infallible;
 use std::time::Duration;
 
 /// The head of a committed opening.
@@ -35,11 +38,16 @@ pub(super) fn unavailable(text: &'static str, wait: Option<Duration>) -> Respons
 pub(super) fn head(candidate: &Candidate, download: bool, subject: &Subject) -> Response {
     let mut response = Response::new(Body::empty());
     describe(&mut response, candidate, None, download, subject);
-    if candidate.resolved.raw
-        && let Some(size) = candidate.track.size
-    {
-        let headers = response.headers_mut();
-        headers.insert(header::CONTENT_LENGTH, HeaderValue::from(size));
+    match candidate.track.size.filter(|_| candidate.resolved.raw) {
+        Some(size) => {
+            let headers = response.headers_mut();
+            headers.insert(header::CONTENT_LENGTH, HeaderValue::from(size));
+        }
+        // An empty body would be announced as one of length zero.
+        None => {
+            let unknown = stream::empty::<Result<Bytes, Infallible>>();
+            *response.body_mut() = Body::from_stream(unknown);
+        }
     }
     response
 }
