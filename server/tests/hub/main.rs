@@ -1,4 +1,9 @@
 //! The hub from outside: real HTTP, real SQLite, upstreams that fail on command.
 
+mod activity;
 mod failover;
+mod faults;
+mod folders;
+mod ranges;
+mod resume;
 mod world;

@@ -2,16 +2,18 @@
 
 use bytes::Bytes;
 use http_body_util::BodyExt;
-use segue::assemble::{Setup, assemble, run};
+use segue::assemble::{Setup, assemble};
 use segue::hub::{Hub, Settings};
+use segue::router::router;
 use segue::sources::{LinkSpec, SourceSpec};
 use segue::sync::{DropGuard, SyncReport, sync};
-use segue::upstream::{self, Library, Upstream};
+use segue::upstream::{self, Audio, Fault, Group, Library, Upstream};
 use segue::world::World;
 use segue_core::failover::Limits;
 use segue_core::io::{Accepted, Clock, NetError, Network};
 use segue_core::source::subsonic::{Credentials, Endpoint, Secret};
 use segue_runtime_tokio::net::{Body, TokioNetwork};
+use segue_runtime_tokio::serve;
 use segue_sqlite::NewUser;
 use serde_json::Value;
 use std::net::SocketAddr;
@@ -49,6 +51,11 @@ impl Reply {
         value.and_then(|v| v.to_str().ok()).unwrap_or("")
     }
 
+    /// Seconds.
+    pub(crate) fn retry_after(&self) -> u64 {
+        self.header("retry-after").parse().expect("a number")
+    }
+
     pub(crate) fn text(&self) -> String {
         String::from_utf8_lossy(&self.body).into_owned()
     }
@@ -58,17 +65,23 @@ impl Reply {
     }
 }
 
-/// Budgets short enough for tests that wait for them, and no suspects left from one test step to the next
-/// unless it wants them.
+/// Budgets short enough for tests that wait for them, long enough for a loaded machine.
 pub(crate) fn quick() -> Limits {
     Limits {
-        connect: Duration::from_millis(400),
-        head: Duration::from_millis(400),
-        first_byte: Duration::from_millis(400),
-        open_budget: Duration::from_secs(5),
-        idle: Duration::from_millis(400),
-        stagger: Duration::from_millis(50),
+        connect: Duration::from_secs(1),
+        head: Duration::from_secs(1),
+        first_byte: Duration::from_secs(1),
+        open_budget: Duration::from_secs(10),
+        idle: Duration::from_secs(1),
         ..Limits::default()
+    }
+}
+
+/// As [`quick`], but a source that failed may be probed again at once.
+pub(crate) fn forgiving() -> Limits {
+    Limits {
+        suspect: Duration::ZERO,
+        ..quick()
     }
 }
 
@@ -107,6 +120,81 @@ pub(crate) fn folder(id: &str, root: &Path) -> SourceSpec {
     }
 }
 
+/// The song that a [`Pair`] has twice, and one more of the same album.
+pub(crate) const SONG: &str = "Hunter";
+pub(crate) const OTHER: &str = "Jóga";
+
+/// One album on two upstreams, as FLAC on `first` and as MP3 on `second`: `first` ranks before.
+pub(crate) struct Pair {
+    pub(crate) first: Upstream,
+    pub(crate) second: Upstream,
+    pub(crate) hub: TestHub,
+    /// What the hub calls [`SONG`].
+    pub(crate) id: String,
+}
+
+/// The album of a [`Pair`] in one format.
+pub(crate) fn album(suffix: &str, bit_rate: u32, bytes: u64) -> Library {
+    let library = Library::of_one_album("Björk", "Homogenic", &[SONG, OTHER, "Bachelorette"]);
+    library.each_track(|track| *track = track.clone().format(suffix, bit_rate).size(bytes))
+}
+
+impl Pair {
+    pub(crate) async fn start() -> Pair {
+        Self::with(quick()).await
+    }
+
+    pub(crate) async fn with(limits: Limits) -> Pair {
+        let (better, lesser) = (album("flac", 900, 300_000), album("mp3", 128, 200_000));
+        Self::of(better, lesser, limits).await
+    }
+
+    /// Two copies equal to the byte.
+    pub(crate) async fn twins(limits: Limits) -> Pair {
+        let same = album("flac", 900, 300_000)
+            .each_track(|track| track.audio = Audio::Labelled(track.title.clone()));
+        Self::of(same.clone(), same, limits).await
+    }
+
+    pub(crate) async fn of(first: Library, second: Library, limits: Limits) -> Pair {
+        let first = upstream("first", first).await;
+        let second = upstream("second", second).await;
+        let sources = vec![source("one", &first), source("two", &second)];
+        let hub = TestHub::start_with(sources, limits).await;
+        let id = hub.id_of(SONG).await;
+        Pair {
+            first,
+            second,
+            hub,
+            id,
+        }
+    }
+
+    /// From now on media requests to `first` fail this way.
+    pub(crate) fn fail_first(&self, fault: Fault) {
+        self.first.faults().set(Group::Media, fault);
+    }
+
+    /// A plain stream of [`SONG`].
+    pub(crate) async fn stream(&self) -> Reply {
+        self.hub.stream(&self.id).await
+    }
+
+    /// A stream of [`SONG`] with these parameters and headers.
+    pub(crate) async fn stream_with(&self, params: &str, headers: &[(&str, &str)]) -> Reply {
+        let target = self.hub.stream_target(&self.id, params);
+        self.hub.ask("GET", &target, headers).await
+    }
+
+    pub(crate) fn first_bytes(&self) -> Bytes {
+        self.first.shared().bytes_of(SONG)
+    }
+
+    pub(crate) fn second_bytes(&self) -> Bytes {
+        self.second.shared().bytes_of(SONG)
+    }
+}
+
 impl TestHub {
     /// A hub over these sources, synchronised, with the user of [`AUTH`] as its admin.
     pub(crate) async fn start(sources: Vec<SourceSpec>) -> TestHub {
@@ -116,11 +204,14 @@ impl TestHub {
     pub(crate) async fn start_with(sources: Vec<SourceSpec>, limits: Limits) -> TestHub {
         let dir = TempDir::new().expect("a folder");
         let test = Self::start_in(dir, sources, limits).await;
-        test.sync().await;
+        let report = test.sync().await;
+        let whole = report.sources.iter().all(|source| source.complete);
+        assert!(whole && report.skipped.is_empty(), "{report:?}");
         test
     }
 
-    /// A hub on an existing data directory, not synchronised by the test yet.
+    /// A hub on an existing data directory, not synchronised. Nothing runs beside it but its activity, so that
+    /// a test sees only the syncs it asks for.
     pub(crate) async fn start_in(
         dir: TempDir,
         sources: Vec<SourceSpec>,
@@ -150,12 +241,14 @@ impl TestHub {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let address = listener.local_addr().expect("its address");
         let (running, stopped) = oneshot::channel::<()>();
-        let served = hub.clone();
+        let tending = hub.clone();
+        tokio::spawn(async move { tending.tend_activity().await });
+        let served = router(hub.clone());
         tokio::spawn(async move {
             let stop = async {
                 let _ = stopped.await;
             };
-            run(served, listener, stop).await.expect("served");
+            serve::serve(listener, served, stop).await.expect("served");
         });
         TestHub {
             hub,
@@ -248,6 +341,37 @@ impl TestHub {
         reply.json()
     }
 
+    /// What the API says of the breaker of a source.
+    pub(crate) async fn state_of(&self, source: &str) -> String {
+        self.shown(source).await["state"]
+            .as_str()
+            .expect("a word")
+            .to_owned()
+    }
+
+    /// What the API says of a source.
+    pub(crate) async fn shown(&self, source: &str) -> Value {
+        let answer = self.api("sources").await;
+        let sources = answer["sources"].as_array().expect("a list");
+        let shown = sources.iter().find(|shown| shown["id"] == source);
+        shown.unwrap_or_else(|| panic!("no {source}")).clone()
+    }
+
+    /// The newest row of `stream_operations`.
+    pub(crate) async fn last_row(&self) -> Value {
+        let rows = self.activity().await;
+        rows.into_iter().next().expect("a row")
+    }
+
+    /// Nothing plays and nothing is left behind (F5).
+    pub(crate) async fn assert_at_rest(&self) {
+        let active = self.api("activity/active").await;
+        assert_eq!(active["operations"], Value::Array(Vec::new()));
+        assert_eq!(self.hub.activity().active_count(), 0, "F5");
+        let bank = self.hub.bank().lock().expect("not poisoned");
+        assert_eq!(bank.outstanding(), 0, "F5: permits are out");
+    }
+
     /// The newest rows of `stream_operations`.
     pub(crate) async fn activity(&self) -> Vec<Value> {
         let answer = self.api("activity?limit=100").await;
@@ -262,6 +386,18 @@ pub(crate) fn attempts(row: &Value) -> Vec<(String, String)> {
     attempts
         .map(|a| (text(&a["source_id"]), text(&a["outcome"])))
         .collect()
+}
+
+/// Bytes of all attempts of a row together.
+pub(crate) fn attempt_bytes(row: &Value) -> u64 {
+    let attempts = row["attempts"].as_array().expect("a list").iter();
+    attempts.map(|a| a["bytes"].as_u64().expect("bytes")).sum()
+}
+
+/// Nothing an upstream said of its own troubles reaches a client (F1).
+pub(crate) fn assert_no_leak(reply: &Reply) {
+    let said = format!("{:?} {}", reply.headers, reply.text());
+    assert!(!said.contains(Fault::LEAK), "{said}");
 }
 
 /// As [`attempts`], to compare with.
