@@ -2,6 +2,7 @@
 //! whatever only one of the two worlds has.
 
 use crate::activity::Activity;
+use crate::config::Addresses;
 use crate::metrics::Metrics;
 use crate::now_playing::NowPlaying;
 use crate::rest::throttle::Throttle;
@@ -65,6 +66,8 @@ pub struct Settings {
     pub sync_concurrency: usize,
     /// Whether folder sources can be transcoded on this machine.
     pub transcodes: bool,
+    /// Whose forwarded headers are believed.
+    pub trusted_proxies: Vec<Addresses>,
 }
 
 impl Default for Settings {
@@ -74,6 +77,7 @@ impl Default for Settings {
             sync_interval: Duration::from_secs(15 * 60),
             sync_concurrency: 4,
             transcodes: false,
+            trusted_proxies: Vec::new(),
         }
     }
 }

@@ -4,6 +4,7 @@ pub mod activity;
 pub mod api;
 pub mod assemble;
 pub mod cli;
+mod client_address;
 pub mod config;
 pub mod demo;
 pub mod hub;

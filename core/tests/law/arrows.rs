@@ -82,9 +82,10 @@ const CORE_MODULES: [(&str, &[&str]); 9] = [
 ];
 
 /// Modules of the server that may name the real world; everything else runs in the simulator too.
-const REAL_WORLD: [&str; 7] = [
+const REAL_WORLD: [&str; 8] = [
     "assemble",
     "cli",
+    "demo",
     "main",
     "ports",
     "serve",

@@ -102,7 +102,8 @@ pub(crate) fn shutdown() -> io::Result<impl Future<Output = ()>> {
     })
 }
 
-/// On SIGHUP reads the configuration again: sources that are gone are played from no more, at once (F17).
+/// On SIGHUP reads the configuration again and takes up its sources: one that is gone is played from no more, at once
+/// (F17); what else changed is used after the next start.
 async fn reload(mut hangup: Signal, hub: Hub<World>, common: Common, listen: Option<String>) {
     while hangup.recv().await.is_some() {
         let layers = Layers {
@@ -112,25 +113,30 @@ async fn reload(mut hangup: Signal, hub: Hub<World>, common: Common, listen: Opt
             data_dir: common.data.clone(),
         };
         match layers.load() {
-            Ok(loaded) => drop_missing(&hub, &loaded.config),
+            Ok(loaded) => take_up(&hub, &loaded.config).await,
             Err(problems) => tracing::error!("the configuration is left as it was: {problems}"),
         }
     }
 }
 
-fn drop_missing(hub: &Hub<World>, config: &Config) {
-    let is_configured = |id: &str| config.sources.iter().any(|source| source.id == id);
+async fn take_up(hub: &Hub<World>, config: &Config) {
+    let before = hub.sources();
+    let specs = match config.source_specs() {
+        Ok(specs) => specs,
+        Err(problem) => {
+            tracing::error!("the sources are left as they were: {problem}");
+            return;
+        }
+    };
+    if let Err(error) = assemble::reload(hub, specs).await {
+        tracing::error!(%error, "the new sources could not be entered");
+    }
     let now = hub.sources();
-    for source in now.iter().filter(|source| !is_configured(source.id())) {
-        hub.remove_source(source.id());
+    for source in before.iter().filter(|s| now.get(s.id()).is_none()) {
         tracing::info!(source = source.id(), "not played from any more");
     }
-    for source in config
-        .sources
-        .iter()
-        .filter(|source| now.get(&source.id).is_none())
-    {
-        tracing::warn!(source = source.id, "new; it is used after the next start");
+    for source in now.iter().filter(|s| before.get(s.id()).is_none()) {
+        tracing::info!(source = source.id(), "played from as soon as it is read");
     }
 }
 

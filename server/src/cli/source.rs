@@ -27,7 +27,7 @@ pub(super) fn add(args: AddSource) -> Result<(), Failure> {
     edit::write(&args.config, &after)?;
     println!("Added `{}` to {}.", args.id, args.config.display());
     println!(
-        "`segue source test {}` tries it. A hub that runs uses it after its next start.",
+        "`segue source test {}` tries it. A hub that runs takes it up on `kill -HUP`, or after its next start.",
         args.id
     );
     Ok(())

@@ -13,6 +13,7 @@ impl Config {
             sync_interval: self.sync.interval,
             sync_concurrency: self.sync.concurrency,
             transcodes,
+            trusted_proxies: self.server.trusted_proxies.clone(),
         }
     }
 
