@@ -8,10 +8,12 @@ pub mod http;
 mod net;
 mod store;
 mod trace;
+mod wire;
 mod world;
 
 pub use clock::SimClock;
-pub use net::{Dark, SimNetwork};
+pub use net::{Dark, Exchange, SimBody, SimNetwork, Watch};
 pub use store::SimStore;
-pub use trace::{Entry, SimTrace};
+pub use trace::{Entry, SimTrace, Timeline};
+pub use wire::{Links, WINDOW, Wire};
 pub use world::SimRuntime;

@@ -1,17 +1,23 @@
 //! Real HTTP exchanges over simulated sockets.
 
-use crate::http::Wire;
+use crate::SimClock;
+use crate::http::BUFFER;
+use crate::wire::{Links, Wire};
 use bytes::Bytes;
 use http::header::{HOST, HeaderValue};
 use http_body_util::Full;
 use hyper::body::{Body, Frame, Incoming};
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
-use madsim::net::TcpStream;
+use madsim::net::{NetSim, TcpStream};
+use madsim::rand::{Rng, thread_rng};
+use segue_core::Tick;
 use segue_core::driver::lock;
-use segue_core::io::{Accepted, NetError, Network};
+use segue_core::io::{Accepted, Clock, NetError, Network};
 use std::collections::BTreeSet;
+use std::error::Error;
 use std::future::{Future, poll_fn};
+use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
 use std::pin::{Pin, pin};
 use std::sync::{Arc, Mutex};
@@ -48,20 +54,191 @@ impl Dark {
     }
 }
 
+/// One exchange, as the side that asked saw it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Exchange {
+    /// Its place among all exchanges of its network.
+    pub serial: usize,
+    /// Who was asked.
+    pub peer: SocketAddr,
+    /// Path and query.
+    pub target: String,
+    /// When it was begun.
+    pub began: Tick,
+    /// When the other side had accepted the connection.
+    pub accepted: Option<Tick>,
+    /// When the head was there, and its status; or why none came.
+    pub answered: Option<(Tick, Result<u16, NetError>)>,
+    /// When its connection was closed, for whatever reason.
+    pub closed: Option<Tick>,
+}
+
+/// Told of every exchange when it begins, is answered, and is closed.
+pub type Watch = Arc<dyn Fn(&Exchange) + Send + Sync>;
+
+#[derive(Clone)]
+struct Log {
+    exchanges: Arc<Mutex<Vec<Exchange>>>,
+    clock: SimClock,
+    watch: Option<Watch>,
+}
+
+impl Log {
+    fn begin(&self, peer: SocketAddr, target: &str) -> Open {
+        let exchange = {
+            let mut exchanges = lock(&self.exchanges);
+            let exchange = Exchange {
+                serial: exchanges.len(),
+                peer,
+                target: target.to_owned(),
+                began: self.clock.now(),
+                accepted: None,
+                answered: None,
+                closed: None,
+            };
+            exchanges.push(exchange.clone());
+            exchange
+        };
+        self.show(&exchange);
+        Open {
+            log: self.clone(),
+            serial: exchange.serial,
+        }
+    }
+
+    fn show(&self, exchange: &Exchange) {
+        if let Some(watch) = &self.watch {
+            watch(exchange);
+        }
+    }
+}
+
+/// An exchange that is not over.
+struct Open {
+    log: Log,
+    serial: usize,
+}
+
+impl Open {
+    fn change(&self, change: impl FnOnce(&mut Exchange, Tick)) -> Exchange {
+        let mut exchanges = lock(&self.log.exchanges);
+        let exchange = &mut exchanges[self.serial];
+        change(exchange, self.log.clock.now());
+        exchange.clone()
+    }
+
+    fn accepted(&self) {
+        self.change(|exchange, now| exchange.accepted = Some(now));
+    }
+
+    fn answered(&self, result: Result<u16, NetError>) {
+        let changed = self.change(|exchange, now| exchange.answered = Some((now, result)));
+        self.log.show(&changed);
+    }
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        let changed = self.change(|exchange, now| exchange.closed = Some(now));
+        self.log.show(&changed);
+    }
+}
+
 /// One connection for each exchange, held by its future and body: dropping them closes it.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone)]
 pub struct SimNetwork {
-    /// Who is cut off.
-    pub dark: Dark,
+    dark: Dark,
+    links: Links,
+    log: Log,
+}
+
+impl SimNetwork {
+    /// A network whose connections are joined by `links` and end at whom `dark` does not cut off.
+    pub fn new(clock: SimClock, dark: Dark, links: Links) -> Self {
+        SimNetwork {
+            dark,
+            links,
+            log: Log {
+                exchanges: Arc::default(),
+                clock,
+                watch: None,
+            },
+        }
+    }
+
+    /// The same, with somebody who watches.
+    pub fn watched(mut self, watch: Watch) -> Self {
+        self.log.watch = Some(watch);
+        self
+    }
+
+    /// All exchanges so far.
+    pub fn exchanges(&self) -> Vec<Exchange> {
+        lock(&self.log.exchanges).clone()
+    }
+
+    async fn connect(&self, peer: SocketAddr, open: &Open) -> Result<Wire, NetError> {
+        self.dark.reach(peer).await;
+        // madsim connects at once, whatever its latency is; TCP takes one round trip.
+        madsim::time::sleep(latency() + latency()).await;
+        self.dark.reach(peer).await;
+        let stream = TcpStream::connect(peer)
+            .await
+            .map_err(|_| NetError::Refused)?;
+        open.accepted();
+        Wire::dialled(stream, &self.links).map_err(|_| NetError::Reset)
+    }
+
+    async fn exchange(
+        &self,
+        request: http::Request<Bytes>,
+        peer: SocketAddr,
+        accepted: &Accepted,
+        open: &Open,
+    ) -> Result<http::Response<Pumped>, NetError> {
+        let wire = self.connect(peer, open).await?;
+        accepted.mark();
+        let (mut sender, connection) = http1::Builder::new()
+            .max_buf_size(BUFFER)
+            .handshake(TokioIo::new(wire))
+            .await
+            .map_err(|error| classify(&error))?;
+        let mut pump: Option<Pump> = Some(Box::pin(async move {
+            // What breaks the connection shows at the response or its body.
+            let _ = connection.await;
+        }));
+        let mut response = pin!(sender.send_request(request.map(Full::new)));
+        let response = poll_fn(|cx| {
+            poll_pump(&mut pump, cx);
+            response.as_mut().poll(cx)
+        })
+        .await
+        .map_err(|error| classify(&error))?;
+        Ok(response.map(|incoming| (incoming, pump)))
+    }
+}
+
+/// How long one message takes now.
+fn latency() -> Duration {
+    let mut range = Duration::ZERO..Duration::ZERO;
+    NetSim::current().update_config(|config| range = config.send_latency.clone());
+    if range.is_empty() {
+        return range.start;
+    }
+    thread_rng().gen_range(range)
 }
 
 /// The half of an exchange that moves bytes. Polled beside the response, never spawned.
 type Pump = Pin<Box<dyn Future<Output = ()> + Send>>;
 
+type Pumped = (Incoming, Option<Pump>);
+
 /// A body together with the connection it comes over.
 pub struct SimBody {
     incoming: Incoming,
     pump: Option<Pump>,
+    /// Dropped last: then the connection is closed.
+    _open: Open,
 }
 
 impl Network for SimNetwork {
@@ -74,27 +251,18 @@ impl Network for SimNetwork {
     ) -> Result<http::Response<SimBody>, NetError> {
         let authority = request.uri().authority().ok_or(NetError::BadUrl)?.clone();
         let peer: SocketAddr = authority.as_str().parse().map_err(|_| NetError::Dns)?;
-        self.dark.reach(peer).await;
-        let stream = TcpStream::connect(peer)
-            .await
-            .map_err(|_| NetError::Refused)?;
-        accepted.mark();
-        let (mut sender, connection) = http1::handshake(TokioIo::new(Wire::new(stream)))
-            .await
-            .map_err(|error| classify(&error))?;
-        let mut pump: Option<Pump> = Some(Box::pin(async move {
-            // What breaks the connection shows at the response or its body.
-            let _ = connection.await;
-        }));
         let request = origin_form(request, authority.as_str())?;
-        let mut response = pin!(sender.send_request(request));
-        let response = poll_fn(|cx| {
-            poll_pump(&mut pump, cx);
-            response.as_mut().poll(cx)
-        })
-        .await
-        .map_err(|error| classify(&error))?;
-        Ok(response.map(|incoming| SimBody { incoming, pump }))
+        let open = self.log.begin(peer, &request.uri().to_string());
+        let answer = self.exchange(request, peer, &accepted, &open).await;
+        open.answered(match &answer {
+            Ok(response) => Ok(response.status().as_u16()),
+            Err(error) => Err(*error),
+        });
+        Ok(answer?.map(|(incoming, pump)| SimBody {
+            incoming,
+            pump,
+            _open: open,
+        }))
     }
 }
 
@@ -110,22 +278,28 @@ fn poll_pump(pump: &mut Option<Pump>, cx: &mut Context<'_>) {
 fn origin_form(
     request: http::Request<Bytes>,
     authority: &str,
-) -> Result<http::Request<Full<Bytes>>, NetError> {
+) -> Result<http::Request<Bytes>, NetError> {
     let (mut parts, body) = request.into_parts();
     let host = HeaderValue::from_str(authority).map_err(|_| NetError::BadUrl)?;
     parts.headers.insert(HOST, host);
     let path = parts.uri.path_and_query().map_or("/", |path| path.as_str());
     parts.uri = path.parse().map_err(|_| NetError::BadUrl)?;
-    Ok(http::Request::from_parts(parts, Full::new(body)))
+    Ok(http::Request::from_parts(parts, body))
 }
 
+/// As the real runtime classifies.
 fn classify(error: &hyper::Error) -> NetError {
-    if error.is_incomplete_message() {
-        NetError::Truncated
-    } else if error.is_parse() {
-        NetError::Malformed
-    } else {
-        NetError::Reset
+    let io = error
+        .source()
+        .and_then(|source| source.downcast_ref::<io::Error>());
+    match io.map(io::Error::kind) {
+        Some(ErrorKind::UnexpectedEof) => NetError::Truncated,
+        Some(ErrorKind::InvalidInput | ErrorKind::InvalidData) => NetError::Malformed,
+        Some(_) => NetError::Reset,
+        None if error.is_parse_too_large() => NetError::Oversized,
+        None if error.is_parse() => NetError::Malformed,
+        None if error.is_incomplete_message() => NetError::Truncated,
+        None => NetError::Reset,
     }
 }
 

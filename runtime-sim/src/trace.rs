@@ -33,20 +33,20 @@ impl fmt::Display for Entry {
     }
 }
 
-/// The timeline of one simulation; clones share it.
+/// The lines of a timeline. Made outside the simulation, it is there even when the simulation panics.
+pub type Timeline = Arc<Mutex<Vec<Entry>>>;
+
+/// Writes the timeline of one simulation; clones share it.
 #[derive(Clone)]
 pub struct SimTrace {
     clock: SimClock,
-    log: Arc<Mutex<Vec<Entry>>>,
+    lines: Timeline,
 }
 
 impl SimTrace {
-    /// An empty one.
-    pub fn new(clock: SimClock) -> Self {
-        SimTrace {
-            clock,
-            log: Arc::default(),
-        }
+    /// Writes to `lines`.
+    pub fn new(clock: SimClock, lines: Timeline) -> Self {
+        SimTrace { clock, lines }
     }
 
     /// Something happened.
@@ -56,18 +56,15 @@ impl SimTrace {
             node: node.to_owned(),
             event: event.into(),
         };
-        lock(&self.log).push(entry);
+        lock(&self.lines).push(entry);
     }
 
-    /// Everything so far.
-    pub fn entries(&self) -> Vec<Entry> {
-        lock(&self.log).clone()
-    }
-
-    /// A hash over everything so far. `DefaultHasher::new()` has fixed keys, unlike that of a `HashMap`.
-    pub fn fingerprint(&self) -> u64 {
+    /// The number of lines so far, and a hash over them. `DefaultHasher::new()` has fixed keys, unlike that of a
+    /// `HashMap`.
+    pub fn fingerprint(&self) -> (usize, u64) {
         let mut hasher = DefaultHasher::new();
-        lock(&self.log).hash(&mut hasher);
-        hasher.finish()
+        let lines = lock(&self.lines);
+        lines.hash(&mut hasher);
+        (lines.len(), hasher.finish())
     }
 }

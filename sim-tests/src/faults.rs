@@ -1,0 +1,73 @@
+//! How faults are made, and undone.
+
+use crate::scenario::Fault;
+use crate::world::World;
+use madsim::net::NetSim;
+use madsim::runtime::Handle;
+use madsim::task::NodeId;
+use segue::upstream::Group;
+use std::ops::Range;
+use std::time::Duration;
+
+/// What one message takes when nothing is wrong.
+const LATENCY: Range<Duration> = Duration::from_millis(1)..Duration::from_millis(10);
+
+impl World {
+    /// Makes a fault. One that is already there, or of a source that is not, is none.
+    pub(crate) fn inflict(&self, fault: &Fault) {
+        let handle = Handle::current();
+        let network = NetSim::current();
+        match fault {
+            Fault::Kill(n) => self.with(*n, |source| handle.kill(source.node.id())),
+            Fault::Restart(n) => self.with(*n, |source| reboot(&handle, source.node.id())),
+            Fault::Isolate(n) => self.with(*n, |source| {
+                self.dark.set(source.at, true);
+                network.clog_node(source.node.id());
+            }),
+            Fault::Rejoin(n) => self.with(*n, |source| {
+                self.dark.set(source.at, false);
+                network.unclog_node(source.node.id());
+            }),
+            Fault::Freeze(n) => self.with(*n, |source| handle.pause(source.node.id())),
+            Fault::Thaw(n) => self.with(*n, |source| handle.resume(source.node.id())),
+            Fault::Latency(millis) => {
+                let least = Duration::from_millis((*millis).max(1));
+                network.update_config(|config| config.send_latency = least..least * 2);
+            }
+            Fault::Trouble(n, trouble) => self.with(*n, |source| {
+                let faults = source.shared.faults();
+                faults.set(Group::Media, (*trouble).into());
+            }),
+            Fault::Mend(n) => self.with(*n, |source| source.shared.faults().clear()),
+            Fault::Sync => self.hub.sync_state().request(),
+        }
+    }
+
+    /// Undoes every fault, so that what is still wrong afterwards is our doing.
+    pub(crate) fn heal(&self) {
+        let handle = Handle::current();
+        for (n, source) in self.sources.iter().enumerate() {
+            self.inflict(&Fault::Rejoin(n));
+            self.inflict(&Fault::Thaw(n));
+            self.inflict(&Fault::Mend(n));
+            source.shared.faults().release();
+            if handle.is_exit(source.node.id()) {
+                self.inflict(&Fault::Restart(n));
+            }
+        }
+        NetSim::current().update_config(|config| config.send_latency = LATENCY);
+    }
+
+    fn with(&self, number: usize, change: impl FnOnce(&crate::world::Source)) {
+        if let Some(source) = self.sources.get(number) {
+            change(source);
+        }
+    }
+}
+
+/// `restart` alone leaves the node's old sockets bound and, if it was paused, its clock stopped.
+fn reboot(handle: &Handle, node: NodeId) {
+    handle.kill(node);
+    handle.resume(node);
+    handle.restart(node);
+}

@@ -1,0 +1,279 @@
+//! The acts of a run: first things go wrong, then all is healed and must be well.
+
+use crate::listener::Listener;
+use crate::outcome::{Act, Heard, Outcome};
+use crate::scenario::{Fault, Play, Scenario};
+use crate::shelf::{NAMES, TITLES};
+use crate::world::World;
+use bytes::Bytes;
+use http_body_util::BodyExt;
+use madsim::Config;
+use madsim::runtime::{Handle, NodeHandle, Runtime};
+use madsim::time::sleep;
+use segue_core::Tick;
+use segue_core::driver::lock;
+use segue_core::io::{Accepted, Clock, Network};
+use segue_runtime_sim::{Entry, Timeline};
+use std::collections::BTreeMap;
+use std::panic::resume_unwind;
+use std::time::Duration;
+
+/// A last resort comes no sooner than 5 s after a failure (contracts 3.2).
+const LAST_RESORT: Duration = Duration::from_secs(6);
+
+/// A source is suspect for 60 s.
+const SUSPECT: Duration = Duration::from_secs(61);
+
+/// Longer than anything that was cancelled takes to go away.
+const QUIET: Duration = Duration::from_secs(30);
+
+/// What a run came to.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// What can be compared and checked; or why there is nothing, for instance a broken assertion.
+    pub outcome: Result<Outcome, String>,
+    /// What happened, in order.
+    pub timeline: Vec<Entry>,
+}
+
+/// Plays a scenario, in a thread of its own: `HashMap` and `getrandom` are only seeded in one that has
+/// used neither yet.
+pub fn run(scenario: &Scenario) -> Run {
+    let lines = Timeline::default();
+    let finished = std::thread::scope(|scope| {
+        let lines = Timeline::clone(&lines);
+        let thread = std::thread::Builder::new()
+            .name("simulation".to_owned())
+            .stack_size(16 * 1024 * 1024)
+            .spawn_scoped(scope, move || simulate(scenario, lines));
+        match thread {
+            Ok(thread) => thread.join(),
+            Err(error) => resume_unwind(Box::new(format!("no thread: {error}"))),
+        }
+    });
+    let outcome = finished.map_err(|panic| {
+        let text = panic.downcast_ref::<String>().map(String::as_str);
+        let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
+        format!("panicked: {}", text.unwrap_or("of something"))
+    });
+    let timeline = lock(&lines).clone();
+    Run { outcome, timeline }
+}
+
+fn simulate(scenario: &Scenario, lines: Timeline) -> Outcome {
+    let mut runtime = Runtime::with_seed_and_config(scenario.seed, Config::default());
+    runtime.set_time_limit(Duration::from_secs(6 * 3600));
+    runtime.block_on(async {
+        let (mut world, log) = World::build(scenario, lines).await;
+        let _logging = tracing::dispatcher::set_default(&log);
+        let outcome = world.play(scenario).await;
+        world.end();
+        outcome
+    })
+}
+
+impl World {
+    async fn play(&mut self, scenario: &Scenario) -> Outcome {
+        self.synchronised().await;
+        self.introduce_tracks().await;
+        let ranked = self.ranked().await;
+        sleep(Duration::from_secs(1)).await;
+        let before = tasks();
+
+        let playing: Vec<_> = self
+            .listeners
+            .iter()
+            .zip(&scenario.listeners)
+            .map(|((node, listener), plays)| playing(node, listener, plays.clone(), Act::Trouble))
+            .collect();
+        let faults = self.go_wrong(&scenario.faults).await;
+        let mut heard = Vec::new();
+        for listener in playing {
+            heard.extend(listener.await);
+        }
+        self.heal();
+        let healed = self.clock.now();
+        self.trace.note("world", "all is healed");
+        self.synchronised().await;
+
+        sleep(LAST_RESORT).await;
+        heard.extend(self.one_after_another(Act::Convalescence).await);
+        sleep(SUSPECT).await;
+        heard.extend(self.one_after_another(Act::Encore).await);
+        heard.extend(self.all_at_once().await);
+        sleep(QUIET).await;
+        self.hub.activity().flush().await;
+        heard.sort_by_key(|heard| heard.asked);
+        let ranked_at_end = self.ranked().await;
+        self.outcome(before, heard, faults, healed, (ranked, ranked_at_end))
+            .await
+    }
+
+    /// Waits for the synchronisation that was asked for last.
+    async fn synchronised(&self) {
+        loop {
+            sleep(Duration::from_secs(1)).await;
+            let status = self.hub.sync_state().status();
+            if status.last.is_some() && !status.running {
+                return;
+            }
+        }
+    }
+
+    /// Tells the listeners the ids of the tracks, as a client finds them.
+    async fn introduce_tracks(&mut self) {
+        let (node, listener) = &self.listeners[0];
+        let listener = listener.clone();
+        let tracks = node.spawn(async move { find_tracks(&listener).await });
+        let tracks = tracks.await.expect("a listener that is not killed");
+        for (_, listener) in &mut self.listeners {
+            listener.tracks.clone_from(&tracks);
+        }
+    }
+
+    /// Which sources hold each track, best first.
+    async fn ranked(&self) -> Vec<Vec<usize>> {
+        let tracks = self.listeners[0].1.tracks.clone();
+        let rows = self.hub.read(move |reader| {
+            let candidates = tracks.iter().map(|id| reader.candidates(id));
+            candidates.collect::<Result<Vec<_>, _>>()
+        });
+        let number = |instance: &str| NAMES.iter().position(|name| *name == instance);
+        let rows = rows.await.expect("a database that can be read");
+        rows.iter()
+            .map(|track| {
+                track
+                    .iter()
+                    .filter_map(|row| number(&row.instance))
+                    .collect()
+            })
+            .collect()
+    }
+
+    async fn go_wrong(&self, faults: &[(u64, Fault)]) -> Vec<(Tick, Fault)> {
+        let mut made = Vec::new();
+        for (after, fault) in faults {
+            sleep(Duration::from_millis(*after)).await;
+            self.trace.note("world", format!("{fault:?}"));
+            self.inflict(fault);
+            made.push((self.clock.now(), fault.clone()));
+        }
+        made
+    }
+
+    /// The tracks that exist.
+    fn every_track(&self) -> Vec<Play> {
+        let tracks = &self.listeners[0].1.tracks;
+        let there = (0..tracks.len()).filter(|track| !tracks[*track].is_empty());
+        there.map(Play::whole).collect()
+    }
+
+    async fn one_after_another(&self, act: Act) -> Vec<Heard> {
+        self.trace.note("world", format!("{act:?}"));
+        let (node, listener) = &self.listeners[0];
+        playing(node, listener, self.every_track(), act).await
+    }
+
+    async fn all_at_once(&self) -> Vec<Heard> {
+        self.trace.note("world", format!("{:?}", Act::Health));
+        let playing: Vec<_> = self
+            .listeners
+            .iter()
+            .map(|(node, listener)| playing(node, listener, self.every_track(), Act::Health))
+            .collect();
+        let mut heard = Vec::new();
+        for listener in playing {
+            heard.extend(listener.await);
+        }
+        heard
+    }
+
+    async fn outcome(
+        &self,
+        before: BTreeMap<String, usize>,
+        heard: Vec<Heard>,
+        faults: Vec<(Tick, Fault)>,
+        healed: Tick,
+        (ranked, ranked_at_end): (Vec<Vec<usize>>, Vec<Vec<usize>>),
+    ) -> Outcome {
+        let activity = self.hub.read(|reader| reader.activity(10_000)).await;
+        let mut activity = activity.expect("a database that can be read");
+        activity.sort_by_key(|row| row.id);
+        let now = tasks();
+        let leaked = now.into_iter().filter_map(|(node, tasks)| {
+            let then = before.get(&node).copied().unwrap_or(0);
+            (tasks != then).then_some((node, (tasks, then)))
+        });
+        let exchanges = self.network.exchanges();
+        let shared = || self.sources.iter().map(|source| &source.shared);
+        Outcome {
+            heard,
+            calls: self.calls(),
+            arrivals: shared().map(arrivals).collect(),
+            faults,
+            healed,
+            activity,
+            ranked,
+            ranked_at_end,
+            leaked: leaked.collect(),
+            live: self.hub.activity().active_count(),
+            permits: lock(self.hub.bank()).outstanding(),
+            unclosed: exchanges.iter().filter(|e| e.closed.is_none()).count(),
+            standing: shared()
+                .map(|shared| shared.counters())
+                .map(|counters| (counters.open_connections, counters.open_streams))
+                .collect(),
+            errors: lock(&self.errors).clone(),
+            fingerprint: self.trace.fingerprint(),
+            took: self.clock.now(),
+        }
+    }
+}
+
+/// Sets a listener to work, on its own node; ends with what it heard.
+fn playing(
+    node: &NodeHandle,
+    listener: &Listener,
+    plays: Vec<Play>,
+    act: Act,
+) -> impl Future<Output = Vec<Heard>> + use<> {
+    let listener = listener.clone();
+    let task = node.spawn(async move { listener.play_all(&plays, act).await });
+    async move { task.await.expect("a listener that is not killed") }
+}
+
+fn tasks() -> BTreeMap<String, usize> {
+    Handle::current().metrics().num_tasks_by_node()
+}
+
+/// The salts of the requests for media that a source has seen.
+fn arrivals(shared: &segue::upstream::Shared) -> Vec<String> {
+    let seen = shared.seen();
+    let media = seen.iter().filter(|seen| seen.endpoint == "stream");
+    media
+        .map(|seen| seen.param("s").unwrap_or_default().to_owned())
+        .collect()
+}
+
+/// The ids of all titles; empty where there is no such track.
+async fn find_tracks(listener: &Listener) -> Vec<String> {
+    let credentials = Listener::credentials(listener.number, "finder");
+    let uri = format!("http://{}/rest/search3?{credentials}&query=", listener.hub);
+    let request = http::Request::get(uri)
+        .body(Bytes::new())
+        .expect("a request");
+    let response = listener.network.send(request, Accepted::default()).await;
+    let body = response.expect("an answer").into_body().collect().await;
+    let body = body.expect("a whole answer").to_bytes();
+    let answer: serde_json::Value = serde_json::from_slice(&body).expect("JSON");
+    let songs = answer["subsonic-response"]["searchResult3"]["song"].as_array();
+    let songs = songs.expect("songs");
+    TITLES
+        .iter()
+        .map(|title| {
+            let song = songs.iter().find(|song| song["title"] == *title);
+            let id = song.and_then(|song| song["id"].as_str());
+            id.unwrap_or_default().to_owned()
+        })
+        .collect()
+}

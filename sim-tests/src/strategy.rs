@@ -1,0 +1,118 @@
+//! Random scenarios that shrink towards fewer faults, fewer requests, and the simplest of each.
+
+use crate::scenario::{Fault, Manner, Midstream, Mode, Part, Play, SOURCES, Scenario, Trouble};
+use crate::shelf::TITLES;
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+/// Scenarios with this `stream.midstream`.
+pub fn scenario(midstream: Midstream) -> impl Strategy<Value = Scenario> {
+    let mode = prop_oneof![
+        6 => Just(Mode::Ordered),
+        2 => Just(Mode::Hedged),
+        1 => Just(Mode::Parallel),
+    ];
+    // A smaller seed is another world, not a simpler one.
+    let seed = any::<u64>().no_shrink();
+    let sources = prop_oneof![6 => Just(SOURCES), 2 => Just(2_usize), 1 => Just(1_usize)];
+    let listeners = vec(vec(play(), 1..7), 1..3);
+    let faults = vec((0..5_000_u64, fault()), 0..10);
+    (seed, sources, mode, listeners, faults).prop_map(
+        move |(seed, sources, mode, listeners, faults)| {
+            // A track that nobody has is 404, which other tests see to.
+            let there = |play: &Play| sources > 1 || TITLES[play.track] != "Unravel";
+            let listeners = listeners.into_iter().map(|mut plays| {
+                plays.retain(there);
+                plays
+            });
+            Scenario {
+                seed,
+                sources,
+                mode,
+                midstream,
+                listeners: listeners.collect(),
+                faults,
+            }
+        },
+    )
+}
+
+fn play() -> impl Strategy<Value = Play> {
+    // Now and then long enough for a breaker to half-open.
+    let after = prop_oneof![8 => 0..3_000_u64, 1 => 20_000..70_000_u64];
+    (after, 0..TITLES.len(), part(), manner()).prop_map(|(after, track, part, manner)| Play {
+        after,
+        track,
+        part,
+        manner,
+    })
+}
+
+fn part() -> impl Strategy<Value = Part> {
+    prop_oneof![
+        6 => Just(Part::Whole),
+        2 => (0..250_000_u64).prop_map(Part::From),
+        1 => (0..250_000_u64, 1..50_000_u64).prop_map(|(first, length)| Part::Some(first, length)),
+        1 => (0..100_000_u64).prop_map(Part::Last),
+    ]
+}
+
+fn manner() -> impl Strategy<Value = Manner> {
+    prop_oneof![
+        5 => Just(Manner::ToTheEnd),
+        2 => (1..1_000_u64).prop_map(Manner::Slowly),
+        // Some longer than an upstream may be silent.
+        1 => (0..150_000_u64, 1_000..60_000_u64).prop_map(|(at, for_)| Manner::Pausing(at, for_)),
+        2 => (0..150_000_u64).prop_map(Manner::UpTo),
+        1 => (1..100_u64).prop_map(Manner::Impatiently),
+        1 => (1..8_000_u64).prop_map(Manner::Impatiently),
+    ]
+}
+
+fn fault() -> impl Strategy<Value = Fault> {
+    let source = || 0..SOURCES;
+    prop_oneof![
+        3 => source().prop_map(Fault::Kill),
+        2 => source().prop_map(Fault::Restart),
+        2 => source().prop_map(Fault::Isolate),
+        2 => source().prop_map(Fault::Rejoin),
+        1 => source().prop_map(Fault::Freeze),
+        1 => source().prop_map(Fault::Thaw),
+        1 => (1..1_500_u64).prop_map(Fault::Latency),
+        7 => (source(), trouble()).prop_map(|(n, trouble)| Fault::Trouble(n, trouble)),
+        2 => source().prop_map(Fault::Mend),
+        1 => Just(Fault::Sync),
+    ]
+}
+
+fn trouble() -> impl Strategy<Value = Trouble> {
+    let status = prop_oneof![
+        Just(500_u16),
+        Just(503),
+        Just(404),
+        Just(403),
+        Just(400),
+        Just(410),
+    ];
+    let code = || prop_oneof![Just(0_u32), Just(40), Just(70)];
+    prop_oneof![
+        2 => status.prop_map(Trouble::Status),
+        1 => code().prop_map(Trouble::ErrorIn200Xml),
+        1 => code().prop_map(Trouble::ErrorIn200Json),
+        1 => Just(Trouble::ErrorIn200Html),
+        1 => Just(Trouble::ErrorIn200HtmlAsAudio),
+        1 => Just(Trouble::Empty200),
+        1 => Just(Trouble::CloseBeforeHead),
+        2 => Just(Trouble::HangBeforeHead),
+        2 => Just(Trouble::HangAfterHead),
+        1 => (0..8_000_u64).prop_map(Trouble::SlowHead),
+        1 => (0..50_u32).prop_map(Trouble::Throttled),
+        4 => (1..150_000_u64).prop_map(Trouble::CutAt),
+        2 => (1..150_000_u64).prop_map(Trouble::StallAt),
+        1 => (1_000..20_000_u64, 1..1_000_u64).prop_map(|(bytes, ms)| Trouble::SlowDrip(bytes, ms)),
+        1 => Just(Trouble::WrongContentRange),
+        1 => Just(Trouble::Whole200ToRange),
+        1 => Just(Trouble::WrongBytesOnResume),
+        1 => Just(Trouble::NoContentType),
+    ]
+}
