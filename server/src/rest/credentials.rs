@@ -4,7 +4,7 @@
 
 use super::envelope::{ApiError, ErrorCode};
 use super::params::Params;
-use md5::Md5;
+use segue_core::source::subsonic::token;
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
@@ -81,9 +81,9 @@ impl<'a> Credentials<'a> {
             Credentials::Password { readings, .. } => readings
                 .iter()
                 .fold(false, |matched, reading| matched | same(reading, password)),
-            Credentials::Token { token, salt, .. } => {
-                same(&token.to_ascii_lowercase(), &token_of(password, salt))
-            }
+            Credentials::Token {
+                token: given, salt, ..
+            } => same(&given.to_ascii_lowercase(), &token(password, salt)),
             Credentials::ApiKey(_) => false,
         }
     }
@@ -105,15 +105,6 @@ fn readings(p: &str) -> Vec<String> {
         Ok(utf8) => vec![utf8, latin1],
         Err(_) => vec![latin1],
     }
-}
-
-/// The token of a password: lower-case hex MD5 of password and salt.
-fn token_of(password: &str, salt: &str) -> String {
-    let digest = Md5::new()
-        .chain_update(password.as_bytes())
-        .chain_update(salt.as_bytes())
-        .finalize();
-    hex::encode(digest)
 }
 
 /// Compares digests, so that the time taken tells neither where two texts differ nor how long they are.
@@ -144,7 +135,7 @@ mod tests {
         assert!(matches("u=x&p=enc:40612662232525C3A9", "@a&b#%%é"));
         assert!(matches("u=x&p=enc:4061266223252bC3A9", password));
         assert!(matches("u=x&p=enc:4061266223252BE9", password), "Latin-1");
-        let token = token_of(password, "c19b2d");
+        let token = token(password, "c19b2d");
         assert!(matches(&format!("u=x&t={token}&s=c19b2d"), password));
         let upper = token.to_uppercase();
         assert!(matches(&format!("u=x&t={upper}&s=c19b2d"), password));
@@ -153,7 +144,7 @@ mod tests {
     #[test]
     fn the_token_of_the_specification() {
         assert_eq!(
-            token_of("sesame", "c19b2d"),
+            token("sesame", "c19b2d"),
             "26719a1196d2a940705a59634eb18eab"
         );
         assert!(matches(
@@ -170,7 +161,7 @@ mod tests {
     fn any_salt_will_do() {
         for salt in ["", "a", "ü+ ", &"s".repeat(500)] {
             let encoded: String = url::form_urlencoded::byte_serialize(salt.as_bytes()).collect();
-            let query = format!("u=x&t={}&s={encoded}", token_of("sesame", salt));
+            let query = format!("u=x&t={}&s={encoded}", token("sesame", salt));
             assert!(matches(&query, "sesame"), "{salt}");
         }
     }
