@@ -10,7 +10,7 @@ use segue_core::driver::open::OpenRequest;
 use segue_core::failover::{self, Attempt, AttemptOutcome, ranges};
 use segue_core::io::StoreError;
 use segue_core::source::range::{self, ByteRange};
-use segue_core::source::refusal::{Level, Refusal};
+use segue_core::source::refusal::{Level, Refusal, RefusalClass};
 use segue_core::source::transcode::{self, Resolved, StreamParams};
 use std::sync::Arc;
 
@@ -169,7 +169,10 @@ pub(super) fn note(source: &Source, attempt: &Attempt, track: &str, now: Wall) {
                 Level::Info => tracing::info!(source = source_id, track, %refusal, "not opened"),
                 Level::Warn => tracing::warn!(source = source_id, track, %refusal, "not opened"),
             }
-            source.note_error(Some(refusal.to_string()));
+            // That one track is missing is no trouble of the source's.
+            if refusal.class() != RefusalClass::Miss {
+                source.note_error(Some(refusal.to_string()));
+            }
         }
         AttemptOutcome::Running | AttemptOutcome::GivenUp | AttemptOutcome::Suspect => {}
     }
