@@ -17,6 +17,9 @@ pub enum Error {
     /// A rule forbids the change, or a row it needs is missing.
     #[error("{0}")]
     Conflict(String),
+    /// The disk failed in the middle of a transaction, and SQLite undid all of it; why.
+    #[error("the transaction was given up, and nothing of it was kept: {0}")]
+    GivenUp(String),
     /// A closure run inside a group or a snapshot failed for a reason of its own.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -38,6 +41,7 @@ impl From<Error> for StoreError {
         match error {
             Error::Sqlite(error) => StoreError::Database(error.to_string()),
             Error::Migration(text) => StoreError::Database(text),
+            Error::GivenUp(_) => StoreError::Database(error.to_string()),
             Error::Conflict(text) => StoreError::Conflict(text),
             Error::Store(error) => error,
         }

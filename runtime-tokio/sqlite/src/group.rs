@@ -2,11 +2,14 @@
 
 use crate::{Error, Reader, Result, Writer};
 use segue_core::io::StoreError;
+use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// An open transaction that takes members. See [`Writer::group`].
 pub struct Group<'w> {
     writer: &'w Writer,
+    /// What made SQLite undo the whole transaction by itself, if it did.
+    given_up: RefCell<Option<StoreError>>,
 }
 
 impl Writer {
@@ -19,12 +22,17 @@ impl Writer {
         let sql = self.sql();
         sql.execute_batch("BEGIN IMMEDIATE")?;
         let guard = RollBack(self);
-        let outcome = members(&Group { writer: self });
+        let group = Group {
+            writer: self,
+            given_up: RefCell::new(None),
+        };
+        let outcome = members(&group);
         if sql.is_autocommit() {
             // A full disk and its like make SQLite undo the whole transaction by itself.
-            return Err(Error::Conflict(
-                "the database gave the transaction up; nothing of it was kept".to_owned(),
-            ));
+            return Err(Error::GivenUp(match group.given_up.into_inner() {
+                Some(StoreError::Database(cause) | StoreError::Conflict(cause)) => cause,
+                Some(StoreError::Closed) | None => "for no reason that it told".to_owned(),
+            }));
         }
         sql.execute_batch("COMMIT")?;
         drop(guard);
@@ -65,7 +73,9 @@ impl Group<'_> {
             .and_then(|outcome| outcome.map_err(Into::into));
         match &outcome {
             Ok(_) => sql.execute_batch("RELEASE member").map_err(Error::from)?,
-            Err(_) if sql.is_autocommit() => {}
+            Err(error) if sql.is_autocommit() => {
+                self.given_up.replace(Some(error.clone()));
+            }
             Err(_) => sql
                 .execute_batch("ROLLBACK TO member; RELEASE member")
                 .map_err(Error::from)?,
