@@ -4,6 +4,7 @@
 //! replaced. See `docs/architecture.md`, and `simulation` in its sibling crate `segue-sim-tests`.
 
 mod clock;
+pub mod disk;
 pub mod http;
 mod net;
 mod store;
@@ -12,6 +13,7 @@ mod wire;
 mod world;
 
 pub use clock::SimClock;
+pub use disk::Disk;
 pub use net::{Dark, Exchange, SimBody, SimNetwork, Watch};
 pub use store::SimStore;
 pub use trace::{Entry, SimTrace, Timeline};

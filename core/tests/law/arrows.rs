@@ -31,7 +31,10 @@ const WORLDLY: [(&str, &[&str]); 9] = [
     ("lofty", &["segue-runtime-tokio"]),
     ("madsim", &["segue-runtime-sim", "segue-sim-tests"]),
     ("reqwest", &[]),
-    ("rusqlite", &["segue-sqlite", "segue-runtime-tokio"]),
+    (
+        "rusqlite",
+        &["segue-sqlite", "segue-runtime-tokio", "segue-runtime-sim"],
+    ),
     ("rustls", &["segue-runtime-tokio"]),
     ("socket2", &["segue-runtime-tokio"]),
     (

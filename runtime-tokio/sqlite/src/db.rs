@@ -31,6 +31,7 @@ const PREPARED: usize = 160;
 #[derive(Clone)]
 pub struct Db {
     place: Place,
+    synchronous: Synchronous,
     /// Keeps a database in memory alive between two connections.
     _anchor: Option<Arc<Mutex<Connection>>>,
 }
@@ -38,7 +39,17 @@ pub struct Db {
 #[derive(Clone, Debug)]
 enum Place {
     File(PathBuf),
+    OnVfs { path: PathBuf, vfs: String },
     Memory(String),
+}
+
+/// When a commit returns.
+#[derive(Clone, Copy, Debug)]
+enum Synchronous {
+    /// Once it is on the disk: what is acknowledged survives a power cut (product.md section 4).
+    Full,
+    /// Before that.
+    Normal,
 }
 
 impl Db {
@@ -47,12 +58,39 @@ impl Db {
     /// # Errors
     /// When the file cannot be used, or was written by a later version.
     pub fn open(path: &Path) -> Result<Self> {
-        let place = Place::File(path.to_owned());
-        migrate(&mut connect(&place)?)?;
+        Self::open_at(Place::File(path.to_owned()))
+    }
+
+    /// Opens or creates the database at `path` of the VFS that is registered under the name `vfs`, as [`Db::open`] does
+    /// on the system's. A simulated disk is such a VFS.
+    ///
+    /// # Errors
+    /// As [`Db::open`], and when there is no such VFS.
+    pub fn open_with_vfs(path: &Path, vfs: &str) -> Result<Self> {
+        Self::open_at(Place::OnVfs {
+            path: path.to_owned(),
+            vfs: vfs.to_owned(),
+        })
+    }
+
+    fn open_at(place: Place) -> Result<Self> {
+        let synchronous = Synchronous::Full;
+        migrate(&mut connect(&place, synchronous)?)?;
         Ok(Db {
             place,
+            synchronous,
             _anchor: None,
         })
+    }
+
+    /// The same database, whose connections acknowledge a commit before it is on the disk. Only good for seeing a test
+    /// of durability fail.
+    #[must_use]
+    pub fn acknowledging_early(self) -> Self {
+        Db {
+            synchronous: Synchronous::Normal,
+            ..self
+        }
     }
 
     /// Opens or creates a database in memory that all of this process's connections of that name share.
@@ -68,10 +106,12 @@ impl Db {
             .map(|c| if c.is_ascii_alphanumeric() { c } else { '-' })
             .collect();
         let place = Place::Memory(safe);
-        let mut anchor = connect(&place)?;
+        let synchronous = Synchronous::Full;
+        let mut anchor = connect(&place, synchronous)?;
         migrate(&mut anchor)?;
         Ok(Db {
             place,
+            synchronous,
             _anchor: Some(Arc::new(Mutex::new(anchor))),
         })
     }
@@ -81,7 +121,7 @@ impl Db {
     /// # Errors
     /// When SQLite cannot open the file once more.
     pub fn reader(&self) -> Result<Reader> {
-        let connection = connect(&self.place)?;
+        let connection = connect(&self.place, self.synchronous)?;
         connection.pragma_update(None, "query_only", true)?;
         Ok(Reader::new(connection))
     }
@@ -91,10 +131,13 @@ impl Db {
     /// # Errors
     /// When SQLite cannot open the file once more.
     pub fn writer(&self) -> Result<Writer> {
-        Ok(Writer::new(Reader::new(connect(&self.place)?)))
+        Ok(Writer::new(Reader::new(connect(
+            &self.place,
+            self.synchronous,
+        )?)))
     }
 
-    /// Bytes in the write-ahead log; 0 in memory.
+    /// Bytes in the write-ahead log; 0 in memory and on a VFS of its own, where nobody asks.
     pub fn wal_bytes(&self) -> u64 {
         match &self.place {
             Place::File(path) => {
@@ -102,18 +145,21 @@ impl Db {
                 name.push("-wal");
                 std::fs::metadata(name).map_or(0, |found| found.len())
             }
-            Place::Memory(_) => 0,
+            Place::OnVfs { .. } | Place::Memory(_) => 0,
         }
     }
 }
 
-fn connect(place: &Place) -> Result<Connection> {
+fn connect(place: &Place, synchronous: Synchronous) -> Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
         | OpenFlags::SQLITE_OPEN_CREATE
         | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = match place {
         // No URI flag here: a path is a path, whatever it is called.
         Place::File(path) => Connection::open_with_flags(path, flags)?,
+        Place::OnVfs { path, vfs } => {
+            Connection::open_with_flags_and_vfs(path, flags, vfs.as_str())?
+        }
         Place::Memory(name) => Connection::open_with_flags(
             format!("file:/{name}?vfs=memdb"),
             flags | OpenFlags::SQLITE_OPEN_URI,
@@ -123,8 +169,11 @@ fn connect(place: &Place) -> Result<Connection> {
     connection.set_prepared_statement_cache_capacity(PREPARED);
     // `memdb` has no log and answers with the mode it keeps, so the answer is not checked.
     connection.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))?;
-    // FULL: what is acknowledged survives a power cut (product.md section 4).
-    connection.pragma_update(None, "synchronous", "FULL")?;
+    let synchronous = match synchronous {
+        Synchronous::Full => "FULL",
+        Synchronous::Normal => "NORMAL",
+    };
+    connection.pragma_update(None, "synchronous", synchronous)?;
     connection.pragma_update(None, "foreign_keys", true)?;
     connection.pragma_update_and_check(None, "journal_size_limit", WAL_KEPT_BYTES, |_| Ok(()))?;
     connection.pragma_update(None, "cache_size", -CACHE_KIB)?;

@@ -1,0 +1,115 @@
+//! Power cuts at any step: what was acknowledged is there, whole, and nothing is half there.
+
+use crate::life::{Act, Hub, Oracle, a_disk, a_life, contents, oracle};
+use segue_runtime_sim::disk::{Dice, Disk, Geometry, Operation};
+
+/// What the images of one life came to.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Tally {
+    images: u64,
+    /// The change under way when the power went was found whole.
+    whole: u64,
+    /// It was found not at all.
+    absent: u64,
+    /// Something that was acknowledged was missing.
+    lost: u64,
+}
+
+/// Lives until the power goes; how many acts were acknowledged.
+fn live(life: &[Act], mut hub: Hub) -> usize {
+    life.iter().take_while(|act| hub.act(act).is_ok()).count()
+}
+
+/// Opens what a crash left as a hub would; which of the oracle's states it is in.
+fn found(image: &Disk, oracle: &Oracle, upto: usize) -> usize {
+    drop(image.database().expect("the database opens after a crash"));
+    let found = contents(image);
+    let states = &oracle.contents[..=upto];
+    // States may repeat: the latest is meant.
+    let state = states.iter().rposition(|state| *state == found);
+    state.expect("no change is found by halves")
+}
+
+fn crash_a_life(seed: u64, geometry: Geometry, cuts: u64, hub: fn(&Disk) -> Hub) -> Tally {
+    let mut dice = Dice::new(seed ^ 0xD15C);
+    let life = a_life(seed, 12);
+    let oracle = oracle(geometry, &life);
+    let mut tally = Tally::default();
+    for _ in 0..cuts {
+        let disk = a_disk(geometry);
+        if dice.coin() {
+            disk.cut_power_after(dice.below(oracle.counts.changes));
+        } else {
+            disk.cut_power_after_syncs(dice.below(oracle.counts.made(Operation::Sync)));
+        }
+        let done = live(&life, hub(&disk));
+        let under_way = (done + 1).min(life.len());
+        for _ in 0..4 {
+            let found = found(&disk.crashed(dice.roll()), &oracle, under_way);
+            tally.images += 1;
+            // An act that changes nothing leaves the state that was there before.
+            let same = |state: usize| oracle.contents[state] == oracle.contents[found];
+            if same(done) {
+                tally.absent += 1;
+            } else if same(under_way) {
+                tally.whole += 1;
+            } else {
+                tally.lost += 1;
+            }
+        }
+    }
+    tally
+}
+
+fn crash_lives(seeds: std::ops::Range<u64>, geometry: Geometry, hub: fn(&Disk) -> Hub) -> Tally {
+    let mut sum = Tally::default();
+    for seed in seeds {
+        let tally = crash_a_life(seed, geometry, 8, hub);
+        println!("life {seed} on {geometry:?}: {tally:?}");
+        sum.images += tally.images;
+        sum.whole += tally.whole;
+        sum.absent += tally.absent;
+        sum.lost += tally.lost;
+    }
+    sum
+}
+
+/// What was never opened before is made whole or made anew.
+#[test]
+fn a_database_whose_making_was_cut_short_is_made_at_the_next_start() {
+    let whole = Disk::new(Geometry::HARSH);
+    drop(whole.database().unwrap());
+    let (expected, changes) = (contents(&whole), whole.counts().changes);
+    let mut dice = Dice::new(7);
+    for _ in 0..40 {
+        let disk = Disk::new(Geometry::HARSH);
+        disk.cut_power_after(dice.below(changes));
+        assert!(
+            disk.database().is_err() || disk.is_off(),
+            "closing is the end of it"
+        );
+        disk.crash(dice.roll());
+        assert!(disk.database().is_ok());
+        assert_eq!(contents(&disk), expected);
+    }
+}
+
+#[test]
+fn what_is_acknowledged_survives_a_power_cut_and_nothing_is_half_there() {
+    for (seeds, geometry) in [(0..20, Geometry::COMMON), (20..40, Geometry::HARSH)] {
+        let tally = crash_lives(seeds, geometry, Hub::new);
+        assert_eq!(tally.lost, 0);
+        assert!(tally.images >= 600, "{tally:?}");
+        assert!(
+            tally.whole > 20 && tally.absent > 20,
+            "both must happen: {tally:?}"
+        );
+    }
+}
+
+/// The twin: were commits acknowledged before they are durable, the test above would see it.
+#[test]
+fn acknowledging_before_the_sync_is_seen_to_lose_changes() {
+    let tally = crash_lives(0..6, Geometry::COMMON, Hub::acknowledging_early);
+    assert!(tally.lost > tally.images / 10, "{tally:?}");
+}
