@@ -1,15 +1,18 @@
 #!/usr/bin/env python3
-"""Segue's byte path beside nginx, in one run on one machine: CPU, first byte, memory of slow listeners.
+"""Segue beside nginx in one run on one machine: CPU, first byte, memory of slow listeners, failover.
 
-    cargo build --release --example relay -p segue-runtime-tokio
-    python3 docs/benchmarks/streaming.py target/release/examples/relay
+    cargo build --release --bin segue
+    python3 docs/benchmarks/streaming.py target/release/segue
 
-Needs nginx, wrk and ss (Debian: nginx-light wrk iproute2). Everything listens on loopback, every loop is bounded,
-and only what this script started is stopped. Absolute numbers depend on the machine; compare within a run.
+Both relay the same 10 MB file from the same nginx, which also plays a small Subsonic server for Segue to sync from.
+One thread each. Everything listens on loopback, every loop is bounded, and only what this script started is
+stopped. Needs nginx, wrk and ss (Debian: nginx-light, wrk, iproute2). Compare within a run: absolute numbers are the
+machine's.
 """
 
 import argparse
 import contextlib
+import json
 import os
 import re
 import resource
@@ -19,10 +22,12 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.request
 
 BODY = 10 * 1000 * 1000
 SMALL_RANGE = "bytes=4096-14335"
 TICK = os.sysconf("SC_CLK_TCK")
+LOGIN = "u=bench&p=sesame&v=1.16.1&c=bench"
 
 NGINX = """
 worker_processes 1;
@@ -46,7 +51,14 @@ http {{
 
 SOURCE = """
   sendfile on;
-  server {{ listen 127.0.0.1:{port} backlog=4096; root {dir}/music; }}
+  server {{
+    listen 127.0.0.1:{port} backlog=4096;
+    root {dir}/source;
+    default_type application/json;
+    rewrite ^/rest/([A-Za-z0-9]+)(\\.view)?$ /$1;
+    location = /stream {{ default_type audio/flac; }}
+    location = /download {{ default_type audio/flac; }}
+  }}
 """
 
 TUNED_PROXY = """
@@ -66,6 +78,41 @@ TUNED_PROXY = """
   }}
 """
 
+SEGUE = """
+[server]
+listen = "127.0.0.1:{port}"
+data_dir = "{data}"
+
+[stream]
+connect_timeout = "2s"
+"""
+
+SEGUE_SOURCE = """
+[[sources]]
+id = "{id}"
+kind = "subsonic"
+url = "http://127.0.0.1:{port}"
+username = "bench"
+password = "sesame"
+auth = "password"
+"""
+
+SONG = {
+    "id": "t1", "parent": "al1", "isDir": False, "title": "Track", "album": "Album", "artist": "Artist",
+    "albumId": "al1", "artistId": "ar1", "track": 1, "size": BODY, "suffix": "flac", "contentType": "audio/flac",
+    "duration": 100, "bitRate": 800, "type": "music",
+}
+ALBUM = {"id": "al1", "name": "Album", "artist": "Artist", "artistId": "ar1", "songCount": 1, "duration": 100}
+ARTIST = {"id": "ar1", "name": "Artist", "albumCount": 1}
+ANSWERS = {
+    "ping": {},
+    "getMusicFolders": {"musicFolders": {"musicFolder": [{"id": 1, "name": "Music"}]}},
+    "getArtists": {"artists": {"ignoredArticles": "", "index": [{"name": "A", "artist": [ARTIST]}]}},
+    "getArtist": {"artist": {**ARTIST, "album": [ALBUM]}},
+    "getAlbumList2": {"albumList2": {"album": [ALBUM]}},
+    "getAlbum": {"album": {**ALBUM, "song": [SONG]}},
+}
+
 
 def free_port():
     with socket.socket() as probe:
@@ -76,14 +123,14 @@ def free_port():
 class Server:
     """One process that we started, and what the kernel says about it."""
 
-    def __init__(self, name, argv, port):
-        self.name, self.port = name, port
-        self.process = subprocess.Popen(argv, stdout=subprocess.DEVNULL)
-        for _ in range(200):
+    def __init__(self, name, argv, port, path, env=None):
+        self.name, self.port, self.path = name, port, path
+        self.process = subprocess.Popen(argv, stdout=subprocess.DEVNULL, env={**os.environ, **(env or {})})
+        for _ in range(500):
             with contextlib.suppress(OSError):
                 socket.create_connection(("127.0.0.1", port), 1).close()
                 return
-            time.sleep(0.02)
+            time.sleep(0.01)
         self.stop()
         raise SystemExit(f"{name} does not listen")
 
@@ -109,6 +156,10 @@ class Server:
                 send += int(memory[2])
         return receive / 1024, send / 1024
 
+    def ask(self, range_header=None):
+        extra = f"Range: {range_header}\r\n" if range_header else ""
+        return f"GET {self.path} HTTP/1.1\r\nHost: 127.0.0.1\r\n{extra}\r\n".encode()
+
     def stop(self):
         self.process.terminate()
         try:
@@ -118,11 +169,67 @@ class Server:
             self.process.wait()
 
 
-def nginx(directory, name, http, port):
-    conf = os.path.join(directory, f"{name}.conf")
-    with open(conf, "w") as out:
-        out.write(NGINX.format(dir=directory, name=name, http=http))
-    return Server(name, ["nginx", "-c", conf, "-p", directory], port)
+class Bench:
+    """The files of one run and how its servers are started."""
+
+    def __init__(self, directory, segue, relay):
+        self.dir, self.segue_binary, self.relay_binary = directory, segue, relay
+        source = f"{directory}/source"
+        os.mkdir(source)
+        for method, answer in ANSWERS.items():
+            envelope = {"status": "ok", "version": "1.16.1", "type": "bench", **answer}
+            with open(f"{source}/{method}", "w") as out:
+                json.dump({"subsonic-response": envelope}, out)
+        with open(f"{source}/stream", "wb") as out:
+            out.write(b"fLaC" + os.urandom(BODY - 4))
+        os.link(f"{source}/stream", f"{source}/download")
+        self.source_port = free_port()
+        self.song = None
+
+    def nginx(self, name, http, port):
+        conf = os.path.join(self.dir, f"{name}.conf")
+        with open(conf, "w") as out:
+            out.write(NGINX.format(dir=self.dir, name=name, http=http))
+        return Server(name, ["nginx", "-c", conf, "-p", self.dir], port, "/rest/stream?id=t1")
+
+    def source(self, name="source", port=None):
+        port = port or self.source_port
+        return self.nginx(name, SOURCE.format(port=port, dir=self.dir), port)
+
+    def tuned(self):
+        port = free_port()
+        return self.nginx("nginx", TUNED_PROXY.format(port=port, source=self.source_port), port)
+
+    def relay(self):
+        port = free_port()
+        argv = [self.relay_binary, f"127.0.0.1:{port}", f"127.0.0.1:{self.source_port}"]
+        return Server("relay", argv, port, "/rest/stream?id=t1")
+
+    def segue(self, sources=None):
+        """A hub over `sources` (id to port), synchronised if it has no data yet."""
+        sources = sources or {"home": self.source_port}
+        port = free_port()
+        data = f"{self.dir}/data-{'-'.join(sources)}"
+        config = f"{self.dir}/segue.toml"
+        with open(config, "w") as out:
+            out.write(SEGUE.format(port=port, data=data))
+            for id, source_port in sources.items():
+                out.write(SEGUE_SOURCE.format(id=id, port=source_port))
+        env = {"SEGUE_ADMIN_USER": "bench", "SEGUE_ADMIN_PASSWORD": "sesame", "SEGUE_LOG": "error",
+               "TOKIO_WORKER_THREADS": "1"}
+        if not os.path.exists(data):
+            argv = [self.segue_binary, "sync", "--config", config]
+            subprocess.run(argv, check=True, stdout=subprocess.DEVNULL, env={**os.environ, **env})
+        server = Server("segue", [self.segue_binary, "serve", "--config", config], port, None, env)
+        try:
+            url = f"http://127.0.0.1:{port}/rest/getRandomSongs?{LOGIN}&f=json"
+            with urllib.request.urlopen(url, timeout=10) as reply:
+                found = json.load(reply)["subsonic-response"]["randomSongs"]["song"]
+            server.path = f"/rest/stream?{LOGIN}&id={found[0]['id']}"
+        except Exception:
+            server.stop()
+            raise
+        return server
 
 
 def wrk(server, connections, seconds, *headers):
@@ -130,7 +237,7 @@ def wrk(server, connections, seconds, *headers):
     argv = ["wrk", "-t1", f"-c{connections}", f"-d{seconds}s"]
     for header in headers:
         argv += ["-H", header]
-    argv.append(f"http://127.0.0.1:{server.port}/track")
+    argv.append(f"http://127.0.0.1:{server.port}{server.path}")
     said = subprocess.run(argv, capture_output=True, text=True, check=True).stdout
     if "Non-2xx" in said or "Socket errors" in said:
         print(said, file=sys.stderr)
@@ -149,28 +256,59 @@ def small_requests_per_cpu(server, seconds):
     return requests / (server.cpu() - before)
 
 
-def ask(range_header=None):
-    extra = f"Range: {range_header}\r\n" if range_header else ""
-    return f"GET /track HTTP/1.1\r\nHost: 127.0.0.1\r\n{extra}\r\n".encode()
+def first_byte(stream, question):
+    """Microseconds from the request to the first byte of the response, which is then read to its end."""
+    begin = time.perf_counter_ns()
+    stream.sendall(question)
+    heard = stream.recv(65536)
+    taken = (time.perf_counter_ns() - begin) / 1000
+    head, _, body = heard.partition(b"\r\n\r\n")
+    if not re.match(rb"HTTP/1.1 20[06] ", head):
+        raise SystemExit(f"not what was asked for: {head[:200]}")
+    missing = int(re.search(rb"content-length: (\d+)", head.lower())[1]) - len(body)
+    while missing > 0:
+        missing -= len(stream.recv(65536))
+    return taken
 
 
-def first_byte(server, rounds):
-    """Microseconds from the request to the first byte of a small range on one connection: p50 and p99."""
-    question, taken = ask(SMALL_RANGE), []
-    with socket.create_connection(("127.0.0.1", server.port), 5) as stream:
-        stream.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        for _ in range(rounds):
-            begin = time.perf_counter_ns()
-            stream.sendall(question)
-            heard = stream.recv(65536)
-            taken.append((time.perf_counter_ns() - begin) / 1000)
-            head, _, body = heard.partition(b"\r\n\r\n")
-            length = int(re.search(rb"content-length: (\d+)", head.lower())[1])
-            missing = length - len(body)
-            while missing > 0:
-                missing -= len(stream.recv(65536))
-    taken.sort()
+def connect(server):
+    stream = socket.create_connection(("127.0.0.1", server.port), 20)
+    stream.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return stream
+
+
+def first_bytes(server, rounds):
+    """p50 and p99 for a small range on one connection."""
+    question = server.ask(SMALL_RANGE)
+    with connect(server) as stream:
+        taken = sorted(first_byte(stream, question) for _ in range(rounds))
     return taken[len(taken) // 2], taken[len(taken) * 99 // 100]
+
+
+def compare_speed(servers, parts, rounds, seconds):
+    results = {}
+    for _ in range(rounds):
+        for server in servers:
+            def note(metric, value):
+                results.setdefault(metric, {}).setdefault(server.name, []).append(value)
+
+            if "relay" in parts:
+                note("MB per CPU-second", megabytes_per_cpu(server, seconds))
+            if "small" in parts:
+                note("10 KB ranges per CPU-s", small_requests_per_cpu(server, seconds))
+            if "first" in parts:
+                p50, p99 = first_bytes(server, 1000)
+                note("first byte p50, us", p50)
+                note("first byte p99, us", p99)
+    for metric, values in results.items():
+        line = f"{metric:23}"
+        for name, ours in values.items():
+            ratios = [o / n for o, n in zip(ours, values["nginx"])]
+            ratio = statistics.median(ours) / statistics.median(values["nginx"])
+            line += f"  {name} {statistics.median(ours):7.0f}"
+            if name != "nginx":
+                line += f" = {ratio:.2f} x ({min(ratios):.2f} to {max(ratios):.2f})"
+        print(line, flush=True)
 
 
 def listeners(server, count, size, period, seconds, at):
@@ -179,7 +317,7 @@ def listeners(server, count, size, period, seconds, at):
     streams = []
     for _ in range(count):
         stream = socket.create_connection(("127.0.0.1", server.port), 10)
-        stream.sendall(ask())
+        stream.sendall(server.ask())
         stream.setblocking(False)
         streams.append(stream)
     begin, cpu = time.monotonic(), server.cpu()
@@ -204,27 +342,6 @@ def listeners(server, count, size, period, seconds, at):
     return measured, cpu, min(heard)
 
 
-def compare_speed(pair, parts, rounds, seconds):
-    results = {}
-    for _ in range(rounds):
-        for server in pair:
-            if "relay" in parts:
-                value = megabytes_per_cpu(server, seconds)
-                results.setdefault(("relay MB per CPU-s", server.name), []).append(value)
-            if "small" in parts:
-                value = small_requests_per_cpu(server, seconds)
-                results.setdefault(("small per CPU-s", server.name), []).append(value)
-            if "first" in parts:
-                p50, p99 = first_byte(server, 2000)
-                results.setdefault(("first byte p50 us", server.name), []).append(p50)
-                results.setdefault(("first byte p99 us", server.name), []).append(p99)
-    for metric in dict.fromkeys(key for key, _ in results):
-        theirs, ours = results[metric, "nginx"], results[metric, "segue"]
-        each = " ".join(f"{o / t:.2f}" for o, t in zip(ours, theirs))
-        theirs, ours = statistics.median(theirs), statistics.median(ours)
-        print(f"{metric:20} nginx {theirs:7.0f}  segue {ours:7.0f}  ratio {ours / theirs:.2f}  ({each})", flush=True)
-
-
 def show_memory(server, load, arguments):
     count = arguments[0]
     measured, cpu, heard = listeners(server, *arguments)
@@ -232,6 +349,57 @@ def show_memory(server, load, arguments):
         print(f"{count:4} {load} {server.name:5} after {at:2} s, KB each: program {program:5.0f}  receive {receive:5.0f}  "
               f"send {send:5.0f}  sum {program + receive + send:5.0f}", flush=True)
     print(f"{count:4} {load} {server.name:5} CPU {cpu:.2f} ms per stream-second; the slowest heard {heard} bytes", flush=True)
+
+
+def first_and_second(hub):
+    """Milliseconds to the first byte of the first request of a fresh hub, and of the second."""
+    question = hub.ask(SMALL_RANGE)
+    with connect(hub) as stream:
+        return [first_byte(stream, question) / 1000 for _ in range(2)]
+
+
+@contextlib.contextmanager
+def black_hole(port):
+    """A listener whose backlog is full: the kernel drops every further attempt to connect, as a dead host would."""
+    with contextlib.ExitStack() as held:
+        listener = held.enter_context(socket.socket())
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(("127.0.0.1", port))
+        listener.listen(0)
+        for _ in range(4):
+            filler = held.enter_context(socket.socket())
+            filler.setblocking(False)
+            filler.connect_ex(("127.0.0.1", port))
+        yield
+
+
+def compare_failover(bench, rounds):
+    """The first source refuses, or swallows connections; the hub is fresh each time, so that no breaker knows."""
+    ports = {"a": free_port(), "b": bench.source_port}
+    first = bench.source("source-a", ports["a"])
+    try:
+        bench.segue(ports).stop()
+        taken = {"healthy": [], "refused": [], "black hole": []}
+        for _ in range(rounds):
+            hub = bench.segue(ports)
+            taken["healthy"].append(first_and_second(hub))
+            hub.stop()
+        first.stop()
+        for _ in range(rounds):
+            hub = bench.segue(ports)
+            taken["refused"].append(first_and_second(hub))
+            hub.stop()
+        with black_hole(ports["a"]):
+            for _ in range(rounds):
+                hub = bench.segue(ports)
+                taken["black hole"].append(first_and_second(hub))
+                hub.stop()
+    finally:
+        first.stop()
+    for what, pairs in taken.items():
+        for which, values in zip(("first", "second"), zip(*pairs)):
+            print(f"first source {what:10} {which:6} request: p50 {statistics.median(values):6.2f} ms  "
+                  f"worst {max(values):6.2f} ms", flush=True)
 
 
 LOADS = {
@@ -242,42 +410,35 @@ LOADS = {
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("relay", help="the relay example, built with --release")
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--seconds", type=int, default=3, help="of each throughput round")
-    parser.add_argument("--only", default="relay,small,first,slow,idle")
-    parser.add_argument("--server", default="nginx,segue")
+    parser.add_argument("segue", help="the release binary")
+    parser.add_argument("--relay", help="the release build of the example `relay`: the byte path alone, without a hub")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--seconds", type=int, default=2, help="of each throughput round")
+    parser.add_argument("--only", default="relay,small,first,slow,idle,failover")
     options = parser.parse_args()
     parts = options.only.split(",")
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     with contextlib.ExitStack() as cleanup:
         directory = cleanup.enter_context(tempfile.TemporaryDirectory())
-        os.mkdir(f"{directory}/music")
-        with open(f"{directory}/music/track", "wb") as track:
-            track.write(os.urandom(BODY))
-        source_port, nginx_port, relay_port = free_port(), free_port(), free_port()
-        source = nginx(directory, "source", SOURCE.format(port=source_port, dir=directory), source_port)
-        cleanup.callback(source.stop)
-        tuned = TUNED_PROXY.format(port=nginx_port, source=source_port)
-        relay = [options.relay, f"127.0.0.1:{relay_port}", f"127.0.0.1:{source_port}"]
-        starts = {
-            "nginx": lambda: nginx(directory, "nginx", tuned, nginx_port),
-            "segue": lambda: Server("segue", relay, relay_port),
-        }
+        bench = Bench(directory, os.path.abspath(options.segue), options.relay)
+        cleanup.callback(bench.source().stop)
+        starts = [bench.tuned, bench.segue] + ([bench.relay] if options.relay else [])
         if {"relay", "small", "first"} & set(parts):
             with contextlib.ExitStack() as stops:
-                pair = [start() for start in starts.values()]
-                for server in pair:
+                servers = [start() for start in starts]
+                for server in servers:
                     stops.callback(server.stop)
-                compare_speed(pair, parts, options.rounds, options.seconds)
-        for load in LOADS.keys() & set(parts):
-            for name in options.server.split(","):
-                server = starts[name]()
+                compare_speed(servers, parts, options.rounds, options.seconds)
+        for load in [load for load in LOADS if load in parts]:
+            for start in starts:
+                server = start()
                 try:
                     show_memory(server, load, LOADS[load])
                 finally:
                     server.stop()
+        if "failover" in parts:
+            compare_failover(bench, max(options.rounds, 7))
 
 
 main()
