@@ -111,6 +111,16 @@ pub trait Store: Clone + Send + Sync + 'static {
         T: Send + 'static,
         F: FnOnce(&Self::Reader) -> Result<T, StoreError> + Send + 'static;
 
+    /// Answers `question`, one that finds its few rows by key. It takes microseconds and a change of threads takes
+    /// longer, so it may run on the caller's thread. What scans or sorts goes to [`Store::read`].
+    fn look_up<T, F>(&self, question: F) -> impl Future<Output = Result<T, StoreError>> + Send
+    where
+        T: Send + 'static,
+        F: FnOnce(&Self::Reader) -> Result<T, StoreError> + Send + 'static,
+    {
+        self.read(question)
+    }
+
     /// Runs `change` on the single writer; the answer comes after the commit is durable. An error
     /// undoes this change alone, not those committed with it.
     fn write<T, F>(&self, change: F) -> impl Future<Output = Result<T, StoreError>> + Send

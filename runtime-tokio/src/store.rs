@@ -168,6 +168,19 @@ impl Store for SqliteStore {
             .unwrap_or_else(|_| Err(StoreError::Database("the question panicked".to_owned())))
     }
 
+    /// Runs here and now when a reader is free; waits in the line of [`Store::read`] otherwise.
+    async fn look_up<T, F>(&self, question: F) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        F: FnOnce(&Reader) -> Result<T, StoreError> + Send + 'static,
+    {
+        if let Ok(_permit) = self.shared.reading.try_acquire() {
+            let reader = Lent::from(&self.shared)?;
+            return reader.get()?.snapshot(question);
+        }
+        self.read(question).await
+    }
+
     async fn write<T, F>(&self, change: F) -> Result<T, StoreError>
     where
         T: Send + 'static,

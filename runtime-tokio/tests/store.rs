@@ -175,6 +175,35 @@ async fn a_question_that_panics_costs_no_reader() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_look_up_stays_on_the_caller_s_thread_while_a_reader_is_free() {
+    let one = StoreOptions {
+        readers: 1,
+        ..options()
+    };
+    let store = SqliteStore::open_in_memory("look-up", one).unwrap();
+    let thread = || std::thread::current().id();
+    let here = move |_: &segue_sqlite::Reader| Ok(thread());
+    assert_eq!(store.look_up(here).now_or_never(), Some(Ok(thread())));
+
+    let (busy, taken) = tokio::sync::oneshot::channel();
+    let (release, held) = mpsc::channel::<()>();
+    let long = store.read(move |_| {
+        let _ = busy.send(());
+        let _ = held.recv();
+        Ok(())
+    });
+    let meanwhile = async {
+        taken.await.unwrap();
+        let mut waiting = Box::pin(store.look_up(here));
+        assert_eq!(waiting.as_mut().now_or_never(), None);
+        release.send(()).unwrap();
+        waiting.await.unwrap();
+    };
+    let (outcome, ()) = futures_util::future::join(long, meanwhile).await;
+    outcome.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_question_sees_one_moment() {
     let dir = tempfile::tempdir().unwrap();
     let store = SqliteStore::open(&dir.path().join("segue.db"), options()).unwrap();

@@ -248,6 +248,16 @@ impl<R: HubRuntime> Hub<R> {
         store.read(|reader| Ok(question(reader)?)).await
     }
 
+    /// Asks the store for rows by their keys; see [`Store::look_up`].
+    pub async fn look_up<T, F>(&self, question: F) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        F: FnOnce(&Reader) -> Result<T, segue_sqlite::Error> + Send + 'static,
+    {
+        let store = self.0.runtime.store();
+        store.look_up(|reader| Ok(question(reader)?)).await
+    }
+
     /// Changes the store.
     pub async fn write<T, F>(&self, change: F) -> Result<T, StoreError>
     where

@@ -64,7 +64,7 @@ pub async fn check_credentials<R: HubRuntime>(
 /// Guessing an API key is hopeless, so it is not throttled: one stale client would lock out a household.
 async fn user_of_key<R: HubRuntime>(hub: &Hub<R>, key: &str) -> Result<UserRow, Denied> {
     let hash: [u8; 32] = Sha256::digest(key.as_bytes()).into();
-    let user = hub.read(move |r| r.user_by_api_key(&hash)).await?;
+    let user = hub.look_up(move |r| r.user_by_api_key(&hash)).await?;
     let unknown = || ApiError::new(ErrorCode::InvalidApiKey, "The API key is not known");
     user.ok_or_else(|| Denied::Credentials(unknown()))
 }
@@ -74,7 +74,7 @@ async fn matching_user<R: HubRuntime>(
     credentials: &Credentials<'_>,
     name: String,
 ) -> Result<Option<UserRow>, StoreError> {
-    let user = hub.read(move |r| r.user(&name)).await?;
+    let user = hub.look_up(move |r| r.user(&name)).await?;
     let password = match &user {
         Some(user) => hub.passwords().open(&user.password_enc),
         None => Some(NOBODYS_PASSWORD.to_owned()),

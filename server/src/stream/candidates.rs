@@ -62,7 +62,7 @@ pub(super) async fn subject<R: HubRuntime>(
     id: String,
 ) -> Result<Option<Subject>, StoreError> {
     let user = call.user.id;
-    hub.read(move |reader| {
+    hub.look_up(move |reader| {
         let Some(id) = reader.resolve(&id)? else {
             return Ok(None);
         };
