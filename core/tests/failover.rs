@@ -8,13 +8,14 @@ use http_body_util_free::collect;
 use proptest::prelude::*;
 use segue_core::breaker::{Bank, Lane, Phase, Policy};
 use segue_core::driver::body::{Closing, Cut, RelayBody, Session};
-use segue_core::driver::exchange::{Answer, Wanted};
+use segue_core::driver::exchange::{Answer, Wanted, read_all_within};
 use segue_core::driver::open::{OpenRequest, Opened, open};
 use segue_core::driver::resume::{Break, resume};
 use segue_core::failover::relay::{Ending, Relay};
 use segue_core::failover::{Candidate, LAST_RESORT_AFTER, Limits, Outcome, StreamMode};
 use segue_core::io::Clock;
 use segue_core::source::range::ByteRange;
+use segue_core::source::refusal::{Refusal, Stage};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
@@ -510,6 +511,26 @@ fn a_silent_source_is_cut_after_the_idle_budget() {
     assert_eq!((bytes.len(), clean), (1_000, false));
     assert_eq!(closing.ending, Ending::Stalled);
     assert_eq!(toy.at(), Duration::from_secs(30));
+}
+
+#[test]
+fn a_body_that_is_read_whole_is_not_waited_for_for_ever() {
+    let stalls = Host {
+        body: vec![
+            (Duration::from_secs(4), Ok(Bytes::from_static(b"fLaC"))),
+            (Duration::from_secs(4), Ok(Bytes::from_static(b"more"))),
+            (Duration::from_secs(3_600), Ok(Bytes::from_static(b"late"))),
+        ],
+        ..Host::default()
+    };
+    let toy = Toy::new([("first", stalls)]);
+    let Outcome::Committed { mut opening, .. } = open_all(&toy, &bank(), 1).outcome else {
+        panic!("not opened")
+    };
+    let patience = Duration::from_secs(5);
+    let rest = read_all_within(&toy, &mut opening.body, 1_000, patience);
+    assert_eq!(toy.run(rest), Err(Refusal::TimedOut(Stage::FirstByte)));
+    assert_eq!(toy.at(), Duration::from_secs(4 + 4 + 5));
 }
 
 #[test]

@@ -8,10 +8,12 @@ use crate::source::redirect;
 use crate::source::refusal::Refusal;
 use bytes::{Bytes, BytesMut};
 use http_body::Body;
-use std::future::poll_fn;
-use std::pin::Pin;
+use std::future::{Future, poll_fn};
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::Poll;
+use std::time::Duration;
 
 pub use crate::source::opening::Wanted;
 
@@ -169,6 +171,32 @@ where
     }
 }
 
+/// As [`read_all`], from a source that may be silent for at most `patience` at a time (rule 3).
+pub async fn read_all_within<R: Runtime>(
+    runtime: &R,
+    body: &mut <R::Network as Network>::Body,
+    limit: usize,
+    patience: Duration,
+) -> Result<Bytes, Refusal> {
+    let clock = runtime.clock();
+    let mut gathered = BytesMut::new();
+    loop {
+        let mut chunk = pin!(next_chunk(body));
+        let mut timer = pin!(clock.sleep_until(clock.now() + patience));
+        let chunk = poll_fn(|cx| match chunk.as_mut().poll(cx) {
+            Poll::Ready(chunk) => Poll::Ready(Ok(chunk)),
+            Poll::Pending => {
+                let late = Refusal::TimedOut(Stage::FirstByte);
+                timer.as_mut().poll(cx).map(|()| Err(late))
+            }
+        });
+        match chunk.await? {
+            None => return Ok(gathered.freeze()),
+            Some(chunk) => gather(&mut gathered, &chunk?, limit)?,
+        }
+    }
+}
+
 /// A whole body of at most `limit` bytes.
 pub async fn read_all<B>(body: &mut B, limit: usize) -> Result<Bytes, Refusal>
 where
@@ -176,11 +204,15 @@ where
 {
     let mut gathered = BytesMut::new();
     while let Some(chunk) = next_chunk(body).await {
-        let chunk = chunk?;
-        if gathered.len() + chunk.len() > limit {
-            return Err(Refusal::Net(NetError::Oversized));
-        }
-        gathered.extend_from_slice(&chunk);
+        gather(&mut gathered, &chunk?, limit)?;
     }
     Ok(gathered.freeze())
+}
+
+fn gather(gathered: &mut BytesMut, chunk: &[u8], limit: usize) -> Result<(), Refusal> {
+    if gathered.len() + chunk.len() > limit {
+        return Err(Refusal::Net(NetError::Oversized));
+    }
+    gathered.extend_from_slice(chunk);
+    Ok(())
 }

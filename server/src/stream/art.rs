@@ -10,7 +10,7 @@ use axum::response::Response;
 use bytes::Bytes;
 use http::{HeaderValue, StatusCode, header};
 use segue_core::catalog::model::CoverRef;
-use segue_core::driver::exchange::{Wanted, read_all};
+use segue_core::driver::exchange::{Wanted, read_all_within};
 use segue_core::driver::open::open;
 use segue_core::failover::{Candidate, Outcome};
 use std::sync::Arc;
@@ -102,7 +102,11 @@ async fn find<R: HubRuntime>(
             Outcome::Cancelled => return Err(None),
         };
         let mut body = opening.body;
-        if let Ok(rest) = read_all(&mut body, PICTURE_LIMIT).await {
+        // The rest may keep us waiting as the first byte may: nothing has been sent yet, and another source may
+        // have the picture too.
+        let patience = hub.settings().limits.first_byte;
+        let rest = read_all_within(hub.runtime(), &mut body, PICTURE_LIMIT, patience);
+        if let Ok(rest) = rest.await {
             let bytes = Bytes::from([opening.first, rest].concat());
             if let Some(picture) = keep(hub, &candidates[at].0, bytes, size).await {
                 return Ok(picture);
