@@ -1,6 +1,7 @@
 //! The hub from outside: real HTTP, real SQLite, upstreams that fail on command.
 
 mod activity;
+mod art;
 mod failover;
 mod faults;
 mod folders;
