@@ -257,6 +257,13 @@ fn documents_and_wrong_parts_are_transient_and_loud() {
 }
 
 #[test]
+fn a_source_that_is_full_is_none_the_worse_for_it() {
+    let full = Refusal::Full;
+    let meaning = (full.class(), full.level(), full.outcome());
+    assert_eq!(meaning, (RefusalClass::Miss, Level::Info, "full"));
+}
+
+#[test]
 fn a_busy_source_says_for_how_long() {
     let cases = [
         (429, Some("5"), Some(5)),

@@ -12,6 +12,7 @@ use segue_core::source::refusal::Refusal;
 use segue_core::source::subsonic::{Auth, Endpoint};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -65,6 +66,8 @@ pub struct Source {
     /// The last thing that went wrong, for people.
     last_error: Mutex<Option<String>>,
     last_seen: Mutex<Option<Wall>>,
+    /// Streams being opened there.
+    opening: AtomicU32,
 }
 
 impl Source {
@@ -79,6 +82,7 @@ impl Source {
             auth: Mutex::new(auth),
             last_error: Mutex::default(),
             last_seen: Mutex::default(),
+            opening: AtomicU32::new(0),
         }
     }
 
@@ -128,6 +132,22 @@ impl Source {
     /// Streams at once at most; 0 means no limit.
     pub fn max_streams(&self) -> u32 {
         self.spec.max_streams
+    }
+
+    /// Room for one more stream; `None` when it serves as many as it may. `playing` counts those that are past
+    /// their opening.
+    pub fn take_room(self: &Arc<Self>, playing: impl Fn() -> usize) -> Option<Room> {
+        let most = self.spec.max_streams as usize;
+        // Counted anew for each try: one that stopped opening meanwhile may be playing now.
+        let one_more = |opening: u32| {
+            let is_free = most == 0 || playing() + (opening as usize) < most;
+            is_free.then_some(opening + 1)
+        };
+        let order = Ordering::AcqRel;
+        let taken = self
+            .opening
+            .fetch_update(order, Ordering::Acquire, one_more);
+        taken.is_ok().then(|| Room(Arc::clone(self)))
     }
 
     /// The last thing that went wrong, for people.
@@ -200,6 +220,17 @@ impl Source {
     /// Token authentication is what nearly every server takes, until a sync has found out better.
     pub fn auth_or_default(&self) -> Auth {
         self.auth().unwrap_or(Auth::Token)
+    }
+}
+
+/// Room for a stream at a source while it is being opened; given back when dropped.
+#[derive(Debug)]
+#[must_use = "room that is dropped is given back"]
+pub struct Room(Arc<Source>);
+
+impl Drop for Room {
+    fn drop(&mut self) {
+        self.0.opening.fetch_sub(1, Ordering::AcqRel);
     }
 }
 

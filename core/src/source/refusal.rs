@@ -46,6 +46,9 @@ pub enum Refusal {
     /// A redirect elsewhere, or one too many.
     #[error("redirected elsewhere")]
     RedirectRefused,
+    /// It serves as many streams as it may (`max_streams`), so it was not asked.
+    #[error("serves as many streams as it may")]
+    Full,
 }
 
 /// What a refusal means for failover and breaker: one row group of the table of contracts section 3.
@@ -87,7 +90,8 @@ impl Refusal {
             | Refusal::Empty
             | Refusal::WrongRange
             | Refusal::RedirectRefused => RefusalClass::Transport,
-            Refusal::Status(400..=499) | Refusal::NotFound => RefusalClass::Miss,
+            // A full one is not asked, and none the worse for it.
+            Refusal::Status(400..=499) | Refusal::NotFound | Refusal::Full => RefusalClass::Miss,
             Refusal::Status(_) => RefusalClass::Transport,
             Refusal::Auth => RefusalClass::Auth,
             Refusal::Throttled { retry_after } => RefusalClass::Throttled { retry_after },
@@ -101,6 +105,7 @@ impl Refusal {
             | Refusal::TimedOut(_)
             | Refusal::Throttled { .. }
             | Refusal::Empty
+            | Refusal::Full
             | Refusal::Status(500..=599) => Level::Info,
             Refusal::Status(_)
             | Refusal::NotFound
@@ -141,6 +146,7 @@ impl Refusal {
             Refusal::Empty => "empty",
             Refusal::WrongRange => "wrong_range",
             Refusal::RedirectRefused => "redirect",
+            Refusal::Full => "full",
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::hub::{Hub, HubRuntime};
 use crate::rest::call::Call;
-use crate::sources::Source;
+use crate::sources::{Room, Source};
 use http::header;
 use segue_core::Wall;
 use segue_core::catalog::model::TrackSource;
@@ -42,6 +42,13 @@ impl Candidate {
             lane: self.source.lane(),
             source: self.source.id().to_owned(),
         }
+    }
+
+    /// Room for this stream at its source.
+    pub(super) fn take_room<R: HubRuntime>(&self, hub: &Hub<R>) -> Result<Room, Refusal> {
+        let id = self.source.id();
+        let room = self.source.take_room(|| hub.activity().active_on(id));
+        room.ok_or(Refusal::Full)
     }
 
     pub(super) fn request(&self, range: Option<ByteRange>) -> Result<OpenRequest, Refusal> {
@@ -147,22 +154,11 @@ fn absolute(range: ByteRange, size: Option<u64>) -> ByteRange {
     }
 }
 
-/// Leaves out the sources that already serve as many streams as they may.
-pub(super) fn with_room<R: HubRuntime>(
-    hub: &Hub<R>,
-    mut candidates: Vec<Candidate>,
-) -> Vec<Candidate> {
-    candidates.retain(|c| match c.source.max_streams() {
-        0 => true,
-        most => hub.activity().active_on(c.source.id()) < most as usize,
-    });
-    candidates
-}
-
 /// Logs an attempt that came to nothing, as loudly as its refusal deserves, and notes it for the operator.
 pub(super) fn note(source: &Source, attempt: &Attempt, track: &str, now: Wall) {
     match attempt.outcome {
         AttemptOutcome::Served => source.note_success(now),
+        AttemptOutcome::Refused(Refusal::Full) => {}
         AttemptOutcome::Refused(refusal) => {
             let source_id = source.id();
             match refusal.level() {

@@ -16,6 +16,7 @@ use http::{HeaderValue, Method, StatusCode, header};
 use segue_core::Wall;
 use segue_core::driver::body::{Closing, RelayBody, Reopen, Session};
 use segue_core::driver::exchange::{Answer, Opening, Wanted};
+use segue_core::driver::lock;
 use segue_core::driver::open::{Opened, open};
 use segue_core::driver::resume::{Break, resume};
 use segue_core::failover::relay::{Ending, Relay};
@@ -25,7 +26,7 @@ use segue_core::source::opening::{MediaHead, Served};
 use segue_core::source::range::ContentRange;
 use segue_core::source::transcode::StreamParams;
 use segue_sqlite::{AttemptRow, OperationStatus, StreamOperation};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 type BodyOf<R> = <<R as Runtime>::Network as Network>::Body;
@@ -87,8 +88,7 @@ async fn play<R: HubRuntime>(
         // From the catalogue: a HEAD opens nothing upstream and counts no play (rule 9).
         return respond::head(first, purpose == Purpose::Download, &subject);
     }
-    let ready = candidates::with_room(&hub, all);
-    commit(hub, call, subject, Arc::new(ready), purpose).await
+    commit(hub, call, subject, Arc::new(all), purpose).await
 }
 
 /// Contracts section 3, rule 1.
@@ -108,13 +108,19 @@ async fn commit<R: HubRuntime>(
     let started = hub.clock().wall();
     let lanes = candidates.iter().map(Candidate::lane).collect();
     let limits = &hub.settings().limits;
+    // Held until the activity row counts the stream instead.
+    let rooms = Mutex::new(Vec::new());
     let opened = open(
         hub.runtime(),
         hub.bank(),
         lanes,
         limits,
         Wanted::Media,
-        |index| candidates[index].request(candidates[index].range),
+        |index| {
+            let candidate = &candidates[index];
+            lock(&rooms).push(candidate.take_room(&hub)?);
+            candidate.request(candidate.range)
+        },
     )
     .await;
     note_attempts(&hub, &subject, &candidates, &opened);

@@ -102,6 +102,7 @@ pub(crate) fn sentence(refusal: Refusal) -> String {
         | Refusal::WrongMediaType
         | Refusal::Empty
         | Refusal::WrongRange
-        | Refusal::RedirectRefused => format!("the source {refusal}{advice}"),
+        | Refusal::RedirectRefused
+        | Refusal::Full => format!("the source {refusal}{advice}"),
     }
 }
