@@ -226,7 +226,10 @@ fn a_pass(range: std::ops::Range<u32>) -> Pass {
     let track = |n: u32| InstanceTrack {
         remote_id: format!("t{n:05}"),
         album_remote_id: format!("b{}", n / 10),
-        title: format!("Track {n} of {}", if n.is_multiple_of(3) { edition } else { 0 }),
+        title: format!(
+            "Track {n} of {}",
+            if n.is_multiple_of(3) { edition } else { 0 }
+        ),
         artist_name: "Someone".into(),
         disc_number: 1,
         format: "mp3".into(),

@@ -22,6 +22,7 @@ use std::time::Duration;
 use tempfile::TempDir;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
 
 /// Who the tests log in as.
 pub(crate) const AUTH: &str = "u=ann&p=sesame&v=1.16.1&c=test";
@@ -31,8 +32,9 @@ pub(crate) struct TestHub {
     pub(crate) hub: Hub<World>,
     pub(crate) address: SocketAddr,
     client: TokioNetwork,
-    _dir: TempDir,
-    _running: oneshot::Sender<()>,
+    dir: TempDir,
+    running: oneshot::Sender<()>,
+    ended: JoinHandle<()>,
 }
 
 /// A whole answer.
@@ -244,19 +246,29 @@ impl TestHub {
         let tending = hub.clone();
         tokio::spawn(async move { tending.tend_activity().await });
         let served = router(hub.clone());
-        tokio::spawn(async move {
+        let closing = hub.clone();
+        let ended = tokio::spawn(async move {
             let stop = async {
                 let _ = stopped.await;
             };
             serve::serve(listener, served, stop).await.expect("served");
+            closing.runtime().close().await;
         });
         TestHub {
             hub,
             address,
             client: TokioNetwork::new(),
-            _dir: dir,
-            _running: running,
+            dir,
+            running,
+            ended,
         }
+    }
+
+    /// Ends it; what it has stored is in the folder.
+    pub(crate) async fn stop(self) -> TempDir {
+        drop((self.running, self.client));
+        self.ended.await.expect("ended");
+        self.dir
     }
 
     /// Pulls and merges now.
@@ -272,35 +284,33 @@ impl TestHub {
         target: &str,
         headers: &[(&str, &str)],
     ) -> http::Response<Body> {
+        self.send(method, target, headers, Bytes::new()).await
+    }
+
+    async fn send(
+        &self,
+        method: &str,
+        target: &str,
+        headers: &[(&str, &str)],
+        body: Bytes,
+    ) -> http::Response<Body> {
         let uri = format!("http://{}{target}", self.address);
         let mut request = http::Request::builder().method(method).uri(uri);
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
-        let request = request.body(Bytes::new()).expect("a request");
+        let request = request.body(body).expect("a request");
         let sent = self.client.send(request, Accepted::default()).await;
         sent.expect("an answer")
     }
 
     pub(crate) async fn ask(&self, method: &str, target: &str, headers: &[(&str, &str)]) -> Reply {
-        let (parts, mut body) = self.open(method, target, headers).await.into_parts();
-        let mut gathered = Vec::new();
-        let mut broken = None;
-        while let Some(frame) = body.frame().await {
-            match frame {
-                Ok(frame) => gathered.extend(frame.into_data().unwrap_or_default()),
-                Err(error) => {
-                    broken = Some(error);
-                    break;
-                }
-            }
-        }
-        Reply {
-            status: parts.status.as_u16(),
-            headers: parts.headers,
-            body: gathered.into(),
-            broken,
-        }
+        gather(self.open(method, target, headers).await).await
+    }
+
+    pub(crate) async fn post(&self, target: &str, form: String) -> Reply {
+        let form_type = [("content-type", "application/x-www-form-urlencoded")];
+        gather(self.send("POST", target, &form_type, form.into()).await).await
     }
 
     pub(crate) async fn get(&self, target: &str) -> Reply {
@@ -334,11 +344,15 @@ impl TestHub {
 
     /// What `/api/v1` says.
     pub(crate) async fn api(&self, path: &str) -> Value {
-        // ann:sesame
-        let auth = [("authorization", "Basic YW5uOnNlc2FtZQ==")];
-        let reply = self.ask("GET", &format!("/api/v1/{path}"), &auth).await;
+        let reply = self.call_api("GET", path).await;
         assert_eq!(reply.status, 200, "{}", reply.text());
         reply.json()
+    }
+
+    pub(crate) async fn call_api(&self, method: &str, path: &str) -> Reply {
+        // ann:sesame
+        let auth = [("authorization", "Basic YW5uOnNlc2FtZQ==")];
+        self.ask(method, &format!("/api/v1/{path}"), &auth).await
     }
 
     /// What the API says of the breaker of a source.
@@ -376,6 +390,27 @@ impl TestHub {
     pub(crate) async fn activity(&self) -> Vec<Value> {
         let answer = self.api("activity?limit=100").await;
         answer["operations"].as_array().expect("a list").clone()
+    }
+}
+
+async fn gather(response: http::Response<Body>) -> Reply {
+    let (parts, mut body) = response.into_parts();
+    let mut gathered = Vec::new();
+    let mut broken = None;
+    while let Some(frame) = body.frame().await {
+        match frame {
+            Ok(frame) => gathered.extend(frame.into_data().unwrap_or_default()),
+            Err(error) => {
+                broken = Some(error);
+                break;
+            }
+        }
+    }
+    Reply {
+        status: parts.status.as_u16(),
+        headers: parts.headers,
+        body: gathered.into(),
+        broken,
     }
 }
 
