@@ -3,7 +3,7 @@
 //! A statement itself takes no simulated time and cannot be interrupted, as on a disk that everybody
 //! shares. The waits before and after are where a crash or a rival may come between.
 
-use crate::SimClock;
+use crate::{Disk, SimClock};
 use madsim::rand::{Rng, thread_rng};
 use segue_core::driver::lock;
 use segue_core::io::{Clock, Store, StoreError};
@@ -25,6 +25,14 @@ impl SimStore {
             both: Arc::new(Mutex::new((db.reader()?, db.writer()?))),
             clock,
         })
+    }
+
+    /// Opens the database on `disk`, migrating it if need be. After a crash of the disk the store is dead: open another.
+    ///
+    /// # Errors
+    /// When the disk fails.
+    pub fn on_disk(disk: &Disk, clock: SimClock) -> Result<Self, StoreError> {
+        SimStore::new(&disk.database()?, clock)
     }
 
     async fn wait(&self) {

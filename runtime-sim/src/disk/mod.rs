@@ -248,6 +248,12 @@ impl Disk {
         self.state().crash(&mut Dice::new(seed));
     }
 
+    /// The process that has files open is killed: they are dead, and what it wrote stays, synced or not. Kill it on its disk
+    /// first and its tasks afterwards, or they would close their connections in good order; the same goes for a crash.
+    pub fn kill(&self) {
+        self.state().kill();
+    }
+
     /// What a crash would leave, as another disk; this one goes on.
     pub fn crashed(&self, seed: u64) -> Disk {
         let mut left = self.state().forked();

@@ -331,6 +331,19 @@ impl State {
         }
     }
 
+    /// See [`Disk::kill`](super::Disk::kill).
+    pub(super) fn kill(&mut self) {
+        self.life += 1;
+        let files = std::mem::take(&mut self.files);
+        self.files = files
+            .into_iter()
+            .map(|(id, file)| (id, File::holding(file.image)))
+            .collect();
+        for file in self.files.keys().copied().collect::<Vec<_>>() {
+            self.forget(file);
+        }
+    }
+
     /// See [`Disk::crash`](super::Disk::crash).
     pub(super) fn crash(&mut self, dice: &mut Dice) {
         let reached = dice.below(self.namings.len() as u64 + 1);

@@ -1,5 +1,6 @@
 //! The life of a database as a list of acts that follow from a seed, and what it looks like after each.
 
+use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OpenFlags};
 use segue_core::catalog::model::{InstanceAlbum, InstanceArtist, InstanceTrack, Pass, SourceKind};
 use segue_core::io::StoreError;
@@ -9,6 +10,7 @@ use segue_sqlite::{
     AttemptRow, Db, DropGuard, InstanceSpec, NewUser, OperationStatus, Reader, StreamOperation,
     Writer,
 };
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::LazyLock;
 
 /// Something that a hub does to its database.
@@ -111,6 +113,12 @@ impl Hub {
         }
     }
 
+    /// A question over the connection that it has.
+    pub(crate) fn users(&self) -> usize {
+        let (_, _, reader) = self.open.as_ref().unwrap();
+        reader.snapshot(|r| r.users()).unwrap().len()
+    }
+
     /// Does one thing. `Ok` is what a caller would be told.
     pub(crate) fn act(&mut self, act: &Act) -> Result<(), StoreError> {
         if let Act::Reopen = act {
@@ -177,7 +185,7 @@ fn one(w: &Writer, stream: Option<i64>) -> segue_sqlite::Result<()> {
     }
 }
 
-fn an_operation() -> StreamOperation {
+pub(crate) fn an_operation() -> StreamOperation {
     StreamOperation {
         id: 0,
         track_id: "tr1".into(),
@@ -268,7 +276,7 @@ pub(crate) fn contents(disk: &Disk) -> u64 {
         )
         .unwrap();
     let tables = tables.query_map([], |row| row.get::<_, String>(0)).unwrap();
-    let mut sum = Sum::default();
+    let mut sum = DefaultHasher::new();
     for table in tables {
         let table = table.unwrap();
         let mut rows = connection
@@ -278,28 +286,20 @@ pub(crate) fn contents(disk: &Disk) -> u64 {
         let mut rows = rows.query([]).unwrap();
         while let Some(row) = rows.next().unwrap() {
             for column in 0..width {
-                sum.add(format!("{:?}", row.get_ref(column).unwrap()).as_bytes());
+                add(&mut sum, row.get_ref(column).unwrap());
             }
         }
-        sum.add(table.as_bytes());
+        table.hash(&mut sum);
     }
-    sum.0
+    sum.finish()
 }
 
-/// FNV-1a.
-pub(crate) struct Sum(pub(crate) u64);
-
-impl Default for Sum {
-    fn default() -> Self {
-        Sum(0xCBF2_9CE4_8422_2325)
-    }
-}
-
-impl Sum {
-    pub(crate) fn add(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01B3);
-        }
+fn add(sum: &mut DefaultHasher, value: ValueRef<'_>) {
+    match value {
+        ValueRef::Null => sum.write_u8(0),
+        ValueRef::Integer(number) => sum.write_i64(number),
+        ValueRef::Real(number) => sum.write_u64(number.to_bits()),
+        ValueRef::Text(bytes) | ValueRef::Blob(bytes) => bytes.hash(sum),
     }
 }
 

@@ -4,3 +4,4 @@ mod crash;
 mod faults;
 mod life;
 mod sharing;
+mod simulated;
