@@ -317,10 +317,10 @@ impl<T> Dispatch<T> {
 
     /// Starts what may start, and concludes when nothing more is expected.
     fn advance(&mut self, now: Tick, bank: &mut Bank) {
-        // Nothing starts at the deadline; its timer is due and concludes, unless the last answer did.
+        // Nothing starts at the deadline: its timer is due, and concludes unless nothing runs any more.
         if is_due(self.deadline, now) {
-            if self.held.is_some() && self.running.is_empty() {
-                self.conclude(AbortReason::LostRace, now, bank);
+            if self.running.is_empty() {
+                self.conclude(AbortReason::Deadline, now, bank);
             }
             return;
         }

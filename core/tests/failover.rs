@@ -4,117 +4,21 @@ mod toy;
 
 use bytes::Bytes;
 use http_body::{Body, Frame};
-use http_body_util_free::collect;
 use proptest::prelude::*;
-use segue_core::breaker::{Bank, Lane, Phase, Policy};
-use segue_core::driver::body::{Closing, Cut, RelayBody, Session};
-use segue_core::driver::exchange::{Answer, Wanted, read_all_within};
-use segue_core::driver::open::{OpenRequest, Opened, open};
-use segue_core::driver::resume::{Break, resume};
+use segue_core::breaker::{Bank, Lane, Phase};
+use segue_core::driver::body::{Cut, RelayBody, Session};
+use segue_core::driver::exchange::{Wanted, read_all_within};
+use segue_core::driver::open::open;
 use segue_core::failover::relay::{Ending, Relay};
-use segue_core::failover::{Candidate, LAST_RESORT_AFTER, Limits, Outcome, StreamMode};
+use segue_core::failover::{LAST_RESORT_AFTER, Limits, Outcome, StreamMode};
 use segue_core::io::Clock;
-use segue_core::source::range::ByteRange;
 use segue_core::source::refusal::{Refusal, Stage};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
-use toy::{Host, Toy, ToyBody};
-
-/// Collecting a body without another crate.
-mod http_body_util_free {
-    use bytes::Bytes;
-    use http_body::Body;
-    use std::future::poll_fn;
-    use std::pin::Pin;
-
-    /// All data and how it ended: `true` for a clean end.
-    pub(super) async fn collect<B: Body<Data = Bytes> + Unpin>(body: &mut B) -> (Vec<u8>, bool) {
-        let mut gathered = Vec::new();
-        loop {
-            match poll_fn(|cx| Pin::new(&mut *body).poll_frame(cx)).await {
-                None => return (gathered, true),
-                Some(Err(_)) => return (gathered, false),
-                Some(Ok(frame)) => gathered.extend(frame.into_data().ok().unwrap_or_default()),
-            }
-        }
-    }
-}
-
-const NAMES: [&str; 3] = ["first", "second", "third"];
-
-fn music(seed: u8, len: usize) -> Vec<u8> {
-    let mut bytes = b"fLaC".to_vec();
-    bytes.extend((4..len).map(|n| (n as u8).wrapping_mul(31).wrapping_add(seed) ^ (n >> 8) as u8));
-    bytes
-}
-
-fn bank() -> Mutex<Bank> {
-    let mut bank = Bank::new();
-    for n in 0..3 {
-        bank.register(Lane(n), Policy::instance(Limits::default().suspect));
-    }
-    Mutex::new(bank)
-}
-
-fn candidates(count: usize) -> Vec<Candidate> {
-    let candidate = |n: usize| Candidate {
-        lane: Lane(n as u32),
-        source: NAMES[n].to_owned(),
-    };
-    (0..count).map(candidate).collect()
-}
-
-fn ask(at: usize, range: Option<ByteRange>) -> OpenRequest {
-    let mut request = http::Request::get(format!("http://{}/stream", NAMES[at]));
-    if let Some(range) = range {
-        request = request.header("range", range.to_string());
-    }
-    OpenRequest {
-        request: request.body(Bytes::new()).unwrap(),
-        range,
-    }
-}
-
-fn open_with(toy: &Toy, bank: &Mutex<Bank>, limits: &Limits, count: usize) -> Opened<ToyBody> {
-    toy.run(open(
-        toy,
-        bank,
-        candidates(count),
-        limits,
-        Wanted::Media,
-        |at| Ok(ask(at, None)),
-    ))
-}
-
-fn open_all(toy: &Toy, bank: &Mutex<Bank>, count: usize) -> Opened<ToyBody> {
-    open_with(toy, bank, &Limits::default(), count)
-}
-
-/// Who won, and what each attempt came to.
-fn story(opened: &Opened<ToyBody>) -> (Option<usize>, Vec<(usize, &'static str)>) {
-    let winner = match &opened.outcome {
-        Outcome::Committed { candidate, .. } => Some(*candidate),
-        Outcome::Exhausted { .. } | Outcome::Cancelled => None,
-    };
-    let attempts = opened.attempts.iter();
-    (
-        winner,
-        attempts
-            .map(|a| (a.candidate, a.outcome.as_str()))
-            .collect(),
-    )
-}
-
-fn assert_quiet(toy: &Toy, bank: &Mutex<Bank>) {
-    assert_eq!(toy.open(), 0, "F5: an exchange is left");
-    assert_eq!(
-        bank.lock().unwrap().outstanding(),
-        0,
-        "F5: a permit is left"
-    );
-}
+use toy::scene::*;
+use toy::{Host, Toy};
 
 #[test]
 fn f3_a_refused_source_costs_no_time() {
@@ -204,6 +108,21 @@ fn each_candidate_gets_its_own_fresh_budget() {
         (Some(1), vec![(0, "timeout"), (1, "served")])
     );
     assert_eq!(toy.at(), Duration::from_secs(9));
+}
+
+#[test]
+fn f6_of_two_openings_that_are_ready_at_one_instant_one_is_recorded_as_served() {
+    let good = || Host::serving(&music(1, 5000));
+    let toy = Toy::new([("first", good()), ("second", good())]);
+    let limits = Limits {
+        mode: StreamMode::Parallel,
+        ..Limits::default()
+    };
+    let opened = open_with(&toy, &bank(), &limits, 2);
+    assert_eq!(
+        story(&opened),
+        (Some(0), vec![(0, "served"), (1, "given_up")])
+    );
 }
 
 #[test]
@@ -364,64 +283,6 @@ fn redirects_are_followed_to_the_same_host_only() {
         toy.contacted(),
         ["first", "first", "first", "first", "second"]
     );
-}
-
-/// Relays what was opened; gives the bytes, whether the end was clean, and the closing.
-fn relay(
-    toy: &Toy,
-    bank: &Arc<Mutex<Bank>>,
-    opened: Opened<ToyBody>,
-    copies: &[usize],
-) -> (Vec<u8>, bool, Closing) {
-    let Outcome::Committed { candidate, opening } = opened.outcome else {
-        panic!("{opened:?}")
-    };
-    let Answer::Media(head) = &opening.answer else {
-        panic!("{opening:?}")
-    };
-    let closing = Arc::new(Mutex::new(None));
-    let told = Arc::clone(&closing);
-    let total = head.content_length;
-    let (world, shared, copies) = (toy.clone(), Arc::clone(bank), copies.to_vec());
-    let session = Session {
-        candidate,
-        first: opening.first,
-        body: opening.body,
-        relay: Relay::new(total, Duration::from_secs(30), !copies.is_empty()),
-        reopen: (!copies.is_empty()).then(|| {
-            let reopen: segue_core::driver::body::Reopen<ToyBody> = Box::new(move |at, tail| {
-                let broken = Break {
-                    at,
-                    total: total.unwrap(),
-                    tail,
-                };
-                let lanes = candidates(3);
-                let lanes = copies.iter().map(|n| (*n, lanes[*n].clone())).collect();
-                let (world, shared) = (world.clone(), Arc::clone(&shared));
-                Box::pin(async move {
-                    resume(
-                        &world,
-                        &shared,
-                        lanes,
-                        &Limits::default(),
-                        &broken,
-                        |n, r| Ok(ask(n, Some(*r))),
-                    )
-                    .await
-                })
-            });
-            reopen
-        }),
-        on_close: Box::new(move |closing| *told.lock().unwrap() = Some(closing)),
-        on_bytes: Box::new(|_| {}),
-    };
-    let mut body = RelayBody::<Toy>::new(toy.clone(), session);
-    let (bytes, clean) = toy.run(collect(&mut body));
-    assert_eq!(toy.open(), 0, "the upstream goes with the end");
-    assert!(closing.lock().unwrap().is_some(), "recorded with the end");
-    drop(body);
-    let closing = closing.lock().unwrap().take().expect("F6: told once");
-    (bytes, clean, closing)
 }
 
 #[test]

@@ -278,6 +278,8 @@ impl<T> Failover<T> {
                 let verdicts = answers.into_iter().map(|(call, answer)| match answer {
                     // For streams there is one quality: the bytes are good or they are not.
                     Ok(value) => {
+                        // Of several that are ready at one instant one wins, and the others end here.
+                        self.end(call, AttemptOutcome::GivenUp, now);
                         let (quality, suitable) = (Quality::Word, true);
                         let verdict = Verdict::Answer {
                             value,
@@ -358,9 +360,10 @@ impl<T> Failover<T> {
     fn settle(&mut self, resolution: Resolution<T>) -> Outcome<T> {
         let outcome = match resolution {
             Resolution::Won { call, value, .. } | Resolution::BestAvailable { call, value, .. } => {
-                let candidate = self
-                    .end(call, AttemptOutcome::Served, self.now)
-                    .expect("F6: the winner was called");
+                let candidate = index(call);
+                let mut attempts = self.attempts.iter_mut();
+                let winner = attempts.find(|a| a.candidate == candidate);
+                winner.expect("F6: the winner was called").outcome = AttemptOutcome::Served;
                 Outcome::Committed {
                     candidate,
                     opening: value,
@@ -396,14 +399,15 @@ impl<T> Failover<T> {
         }
     }
 
-    /// Closes the record of a call; says which candidate it was.
-    fn end(&mut self, call: CallId, outcome: AttemptOutcome, now: Tick) -> Option<usize> {
-        let at = self.running.iter().position(|r| r.call == call)?;
+    /// Closes the record of a call.
+    fn end(&mut self, call: CallId, outcome: AttemptOutcome, now: Tick) {
+        let Some(at) = self.running.iter().position(|r| r.call == call) else {
+            return;
+        };
         let Running { attempt, began, .. } = self.running.remove(at);
         let attempt = &mut self.attempts[attempt];
         attempt.outcome = outcome;
         attempt.took = now.since(began);
-        Some(attempt.candidate)
     }
 }
 

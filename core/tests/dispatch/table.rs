@@ -583,8 +583,7 @@ fn nothing_starts_at_the_deadline() {
     plan.deadline = Some(seconds(1));
     let mut m = Machine::start(plan, at(0), &mut bank);
     drain(&mut m);
-    assert_eq!(says(&mut m, &mut bank, 1_000, 0, Verdict::Miss), []);
-    let over = wakes(&mut m, &mut bank, 1_000);
+    let over = says(&mut m, &mut bank, 1_000, 0, Verdict::Miss);
     assert_eq!(over, [Effect::Settle(uncertain(Class::Transport, None))]);
 }
 

@@ -2,6 +2,8 @@
 //! One thread, no sockets, no waiting.
 #![allow(dead_code)]
 
+pub(crate) mod scene;
+
 use bytes::Bytes;
 use http_body::{Body, Frame};
 use segue_core::io::{Accepted, Clock, NetError, Network, Runtime, Store, StoreError};
@@ -104,6 +106,7 @@ struct State {
     hosts: BTreeMap<String, Host>,
     log: Vec<String>,
     open: usize,
+    peak: usize,
 }
 
 #[derive(Clone, Default)]
@@ -130,6 +133,11 @@ impl Toy {
     /// Exchanges that still hold something.
     pub(crate) fn open(&self) -> usize {
         self.0.lock().unwrap().open
+    }
+
+    /// The most exchanges that held something at once.
+    pub(crate) fn peak(&self) -> usize {
+        self.0.lock().unwrap().peak
     }
 
     pub(crate) fn at(&self) -> Duration {
@@ -219,7 +227,9 @@ struct Held(Toy);
 
 impl Held {
     fn new(toy: &Toy) -> Self {
-        toy.0.lock().unwrap().open += 1;
+        let mut state = toy.0.lock().unwrap();
+        state.open += 1;
+        state.peak = state.peak.max(state.open);
         Held(toy.clone())
     }
 }
