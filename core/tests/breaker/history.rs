@@ -209,6 +209,12 @@ impl Witness {
         }
     }
 
+    /// How long it has been open since it last opened; for ever when it is closed.
+    pub(crate) fn since_failure(&self) -> Duration {
+        let opened = self.history.findings().opened();
+        opened.map_or(Duration::MAX, |(turn, _)| self.player.now.since(turn.at))
+    }
+
     pub(crate) fn take(&mut self, step: Step) -> Result<Did, String> {
         let (player, history) = (&mut self.player, &mut self.history);
         let before = player.now;

@@ -2,6 +2,7 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+#[allow(dead_code, reason = "the small worlds ask for more")]
 mod history;
 mod laws;
 mod oracle;
