@@ -5,6 +5,8 @@
 use crate::world::{
     Pair, SONG, TestHub, album, assert_no_leak, attempts, forgiving, pairs, quick, source, upstream,
 };
+use http_body_util::BodyExt;
+use segue::assemble::reload;
 use segue::upstream::{Door, Fault, Group};
 use segue_core::failover::{Limits, StreamMode};
 use std::pin::pin;
@@ -262,6 +264,82 @@ async fn f17_a_source_removed_at_run_time_leaves_its_tracks_to_the_others_at_onc
     let head = pair.hub.stream_target(&pair.id, "");
     let head = pair.hub.ask("HEAD", &head, &[]).await;
     assert_eq!(head.header("content-type"), "audio/mpeg");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn f17_a_changed_list_of_sources_is_taken_up_while_streams_go_on() {
+    let pair = Pair::start().await;
+    pair.fail_first(Fault::StallAt(1000));
+    let target = pair.hub.stream_target(&pair.id, "");
+    let playing = pair.hub.open("GET", &target, &[]).await.into_body();
+    let third = upstream("third", album("flac", 1000, 50_000)).await;
+    let changed = vec![source("two", &pair.second), source("three", &third)];
+    reload(&pair.hub.hub, changed).await.expect("entered");
+    assert_eq!(pair.stream().await.body, pair.second_bytes());
+    pair.hub.sync().await;
+    assert_eq!(pair.stream().await.body, third.shared().bytes_of(SONG));
+    // The source that is gone plays its last song to the end.
+    pair.first.faults().release();
+    let whole = playing.collect().await.expect("the rest").to_bytes();
+    assert_eq!(whole, pair.first_bytes());
+    let back = vec![source("one", &pair.first), source("two", &pair.second)];
+    reload(&pair.hub.hub, back).await.expect("entered");
+    pair.first.faults().clear();
+    assert_eq!(pair.stream().await.body, pair.first_bytes());
+    pair.hub.assert_at_rest().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_connection_that_went_stale_is_dialled_again_and_blames_nobody() {
+    let pair = Pair::start().await;
+    pair.stream().await;
+    pair.first.faults().cut_connections();
+    pair.first.until(|c| c.open_connections == 0).await;
+    assert_eq!(pair.stream().await.body, pair.first_bytes());
+    let row = pair.hub.last_row().await;
+    assert_eq!(attempts(&row), pairs(&[("one", "served")]));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn two_copies_on_one_server_are_two_candidates() {
+    let mut library = album("flac", 900, 30_000);
+    let again = album("mp3", 128, 20_000).artists.remove(0).albums.remove(0);
+    library.artists[0].albums.push(again.id("al-again"));
+    let home = upstream("home", library).await;
+    let hub = TestHub::start_with(vec![source("one", &home)], forgiving()).await;
+    let id = hub.id_of(SONG).await;
+    let copies = hub.sources_of(&id).await;
+    assert_eq!(copies.len(), 2);
+    let bytes_of = |remote_id: &str| {
+        let library = home.shared().library();
+        let (_, _, track) = library
+            .tracks()
+            .find(|(_, _, t)| t.id == remote_id)
+            .expect("it");
+        track.content("home").all()
+    };
+    assert_eq!(hub.stream(&id).await.body, bytes_of(&copies[0].remote_id));
+    // The file of one is gone; the server is not.
+    let faults = home.faults();
+    faults.set_for(Group::Media, &copies[0].remote_id, Fault::Status(404));
+    assert_eq!(hub.stream(&id).await.body, bytes_of(&copies[1].remote_id));
+    let row = hub.last_row().await;
+    assert_eq!(
+        attempts(&row),
+        pairs(&[("one", "not_found"), ("one", "served")])
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn only_songs_are_played() {
+    let pair = Pair::start().await;
+    let song = pair.hub.rest("getSong", &format!("id={}", pair.id)).await;
+    for key in ["albumId", "artistId"] {
+        let id = song["song"][key].as_str().expect("an id");
+        let reply = pair.hub.stream(id).await;
+        assert_eq!(reply.status, 404, "{key}");
+    }
+    assert_eq!(pair.first.counters().streams, 0);
 }
 
 #[tokio::test(flavor = "multi_thread")]

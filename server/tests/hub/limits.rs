@@ -3,6 +3,7 @@
 use crate::world::{SONG, TestHub, album, attempts, pairs, quick, source, upstream};
 use futures_util::future::join_all;
 use http_body_util::BodyExt;
+use segue::assemble::reload;
 use segue::sources::SourceSpec;
 use segue::upstream::{Fault, Group, Upstream};
 use segue_core::failover::Limits;
@@ -83,17 +84,8 @@ async fn a_failover_does_not_slip_past_the_limit_either() {
         max_streams: 3,
         ..source("one", &first)
     };
-    hub.hub.set_sources(vec![one, source("three", &best)]);
-    let row = segue_sqlite::InstanceSpec {
-        id: "three".to_owned(),
-        kind: segue_core::catalog::model::SourceKind::Subsonic,
-        name: "three".to_owned(),
-        local: false,
-    };
-    hub.hub
-        .write(move |w| w.upsert_instance(&row))
-        .await
-        .expect("entered");
+    let sources = vec![one, source("three", &best)];
+    reload(&hub.hub, sources).await.expect("entered");
     hub.sync().await;
     best.faults().set(Group::Media, Fault::Status(404));
     first.faults().set(Group::Media, Fault::StallAt(1000));

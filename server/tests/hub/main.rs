@@ -8,6 +8,7 @@ mod folders;
 mod garbage;
 mod limits;
 mod merging;
+mod quirks;
 mod ranges;
 mod resume;
 mod shelf;

@@ -79,3 +79,17 @@ pub(crate) fn text(value: &Value) -> String {
     text.unwrap_or_else(|| panic!("{value} is no text"))
         .to_owned()
 }
+
+/// Everything in `value` that has a name.
+pub(crate) fn each_field(value: &Value, see: &mut impl FnMut(&str, &Value)) {
+    match value {
+        Value::Object(fields) => {
+            for (name, value) in fields {
+                see(name, value);
+                each_field(value, see);
+            }
+        }
+        Value::Array(items) => items.iter().for_each(|item| each_field(item, see)),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
