@@ -17,8 +17,8 @@
 //! # Ok::<(), segue_sqlite::Error>(())
 //! ```
 //!
-//! No thread, no clock, no entropy: the same calls with the same seeds leave the same bytes, but for the salts of the
-//! write-ahead log, which are SQLite's own and process-wide (see [`seed_salts`]).
+//! No thread, no clock, no entropy, so it runs inside a simulation: the same calls with the same seeds leave the same
+//! bytes, but for the salts of the write-ahead log, which are SQLite's own and process-wide (see [`seed_salts`]).
 
 mod dice;
 mod handle;

@@ -108,3 +108,43 @@ fn sqlite_asks_no_clock() {
         .unwrap();
     assert_eq!(now, "2000-01-01 12:00:00");
 }
+
+/// In production each connection has a thread of its own.
+#[test]
+fn threads_share_a_database_and_each_sees_whole_changes_only() {
+    const PAIRS: usize = 150;
+    let disk = a_disk(Geometry::HARSH);
+    let db = disk.database().unwrap();
+    let read = |reader: segue_sqlite::Reader| {
+        let mut last = 0;
+        while last < 2 * PAIRS {
+            let seen = reader.snapshot(|r| {
+                let rows = r.users()?.len();
+                Ok::<_, Error>((rows, r.users()?.len()))
+            });
+            let (first, second) = seen.unwrap();
+            assert!(first == second && first % 2 == 0 && first >= last);
+            last = first;
+        }
+    };
+    std::thread::scope(|scope| {
+        for name in ["one", "two"] {
+            let reader = db.reader().unwrap();
+            let named = std::thread::Builder::new().name(name.to_owned());
+            named.spawn_scoped(scope, move || read(reader)).unwrap();
+        }
+        let writer = db.writer().unwrap();
+        for pair in 0..PAIRS as u64 {
+            let both = writer.group(|group| {
+                let add = |n| group.member(|w| w.add_user(&a_user(n), Wall(1)));
+                (add(2 * pair), add(2 * pair + 1))
+            });
+            assert!(matches!(both.unwrap(), (Ok(_), Ok(_))));
+            if pair % 20 == 0 {
+                writer.checkpoint().unwrap();
+            }
+        }
+    });
+    drop(db);
+    assert_eq!(disk.open_files(), 0);
+}
