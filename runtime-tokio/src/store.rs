@@ -91,7 +91,7 @@ impl SqliteStore {
     /// # Errors
     /// When the file cannot be used, was written by a later version, or no thread can be started.
     pub fn open(path: &Path, options: StoreOptions) -> Result<Self, StoreError> {
-        Self::start(Db::open(path)?, options)
+        Self::over(Db::open(path)?, options)
     }
 
     /// A database in memory, shared by all of this process's stores of that name.
@@ -99,10 +99,14 @@ impl SqliteStore {
     /// # Errors
     /// When no thread can be started.
     pub fn open_in_memory(name: &str, options: StoreOptions) -> Result<Self, StoreError> {
-        Self::start(Db::open_in_memory(name)?, options)
+        Self::over(Db::open_in_memory(name)?, options)
     }
 
-    fn start(db: Db, options: StoreOptions) -> Result<Self, StoreError> {
+    /// Starts a writer and readers over a database that is open already.
+    ///
+    /// # Errors
+    /// When it cannot be opened once more, or no thread can be started.
+    pub fn over(db: Db, options: StoreOptions) -> Result<Self, StoreError> {
         let writer = db.writer()?;
         let readers = (0..options.readers.max(1))
             .map(|_| db.reader())

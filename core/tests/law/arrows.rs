@@ -17,7 +17,13 @@ const MEMBERS: [(&str, &[&str]); 6] = [
     ),
     (
         "segue-sim-tests",
-        &["segue", "segue-core", "segue-sqlite", "segue-runtime-sim"],
+        &[
+            "segue",
+            "segue-core",
+            "segue-sqlite",
+            "segue-runtime-sim",
+            "segue-runtime-tokio",
+        ],
     ),
 ];
 
