@@ -24,6 +24,11 @@ fn every_rule_is_in_guarantees_with_a_test_that_exists() {
             }
         }
     }
+    // Names in the text around the tables are held to the same.
+    for word in guarantees.lines().flat_map(quoted) {
+        let is_name = word.matches('_').count() > 2;
+        assert!(!is_name || tests.contains(word), "there is no test {word}");
+    }
 }
 
 #[test]
