@@ -5,15 +5,23 @@
 
 use segue_core::Wall;
 use segue_core::driver::lock;
-use segue_core::io::Store;
+use segue_core::io::{Clock, Store};
 use segue_sqlite::{AttemptRow, OperationStatus, Reader, StreamOperation, Writer};
 use std::collections::BTreeMap;
+use std::future::{Future, poll_fn};
+use std::pin::pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
+use std::task::Poll;
+use std::time::Duration;
 use tokio::sync::{Mutex as AsyncMutex, mpsc, oneshot};
 
 /// How many events go into one transaction at most.
 const BATCH: usize = 256;
+
+/// How long an event may wait for others to share a transaction with. Each costs the disk a sync and the processor a
+/// quarter of a millisecond, which is much beside a stream's four.
+const GATHER: Duration = Duration::from_millis(50);
 
 /// History beyond this many finished operations is forgotten.
 const KEEP: usize = 100_000;
@@ -152,12 +160,22 @@ impl Activity {
     }
 
     /// Stores what happens until the hub is gone.
-    pub async fn tend<S: Store<Reader = Reader, Writer = Writer>>(&self, store: &S) {
+    pub async fn tend<S, C>(&self, store: &S, clock: &C)
+    where
+        S: Store<Reader = Reader, Writer = Writer>,
+        C: Clock,
+    {
         let mut receiver = self.receiver.lock().await;
         let mut ids = BTreeMap::new();
         let mut stored = 0_u64;
         let mut batch = Vec::new();
         while receiver.recv_many(&mut batch, BATCH).await > 0 {
+            gather(
+                &mut receiver,
+                &mut batch,
+                clock.sleep_until(clock.now() + GATHER),
+            )
+            .await;
             let mut waiting = Vec::new();
             let mut events = Vec::new();
             for event in batch.drain(..) {
@@ -238,5 +256,64 @@ impl Activity {
     fn queue(&self, event: Event) {
         // Fails only when the loop has ended, at shutdown.
         let _ = self.sender.send(event);
+    }
+}
+
+/// Adds to `batch` what comes until `late`, or until somebody waits for it to be stored.
+async fn gather(
+    receiver: &mut mpsc::UnboundedReceiver<Event>,
+    batch: &mut Vec<Event>,
+    late: impl Future<Output = ()>,
+) {
+    let mut late = pin!(late);
+    poll_fn(|cx| {
+        loop {
+            let is_awaited = batch.iter().any(|event| matches!(event, Event::Flush(_)));
+            let room = BATCH.saturating_sub(batch.len());
+            if is_awaited || room == 0 {
+                return Poll::Ready(());
+            }
+            match receiver.poll_recv_many(cx, batch, room) {
+                Poll::Ready(0) => return Poll::Ready(()),
+                Poll::Ready(_) => {}
+                Poll::Pending => return late.as_mut().poll(cx),
+            }
+        }
+    })
+    .await;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use futures_util::FutureExt as _;
+    use std::future::{pending, ready};
+
+    #[test]
+    fn an_event_waits_for_company_but_nobody_waits_for_it() {
+        let (sender, mut receiver) = mpsc::unbounded_channel();
+        let closed = || {
+            Event::Closed(
+                1,
+                Closed {
+                    at: Wall(1),
+                    status: OperationStatus::Completed,
+                    bytes: 1,
+                    attempts: Vec::new(),
+                    error: None,
+                },
+            )
+        };
+        let mut batch = vec![closed()];
+        let _ = sender.send(closed());
+        let alone = gather(&mut receiver, &mut batch, pending());
+        assert_eq!(alone.now_or_never(), None);
+        assert_eq!(batch.len(), 2);
+        let late = gather(&mut receiver, &mut batch, ready(()));
+        assert_eq!(late.now_or_never(), Some(()));
+
+        let _ = sender.send(Event::Flush(oneshot::channel().0));
+        let awaited = gather(&mut receiver, &mut batch, pending());
+        assert_eq!(awaited.now_or_never(), Some(()));
     }
 }

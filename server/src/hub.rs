@@ -270,6 +270,7 @@ impl<R: HubRuntime> Hub<R> {
 
     /// Stores activity as it happens, until the hub is gone. One such loop runs beside each hub.
     pub async fn tend_activity(&self) {
-        self.0.activity.tend(self.0.runtime.store()).await;
+        let (store, clock) = (self.0.runtime.store(), self.0.runtime.clock());
+        self.0.activity.tend(store, clock).await;
     }
 }
