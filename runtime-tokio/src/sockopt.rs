@@ -13,7 +13,7 @@ use std::time::Duration;
 pub const UNPROVEN_UNSENT: u32 = 128 * 1024;
 
 /// Unsent bytes that may wait in the kernel for a fast client: enough that each of our turns moves much.
-pub const FAST_UNSENT: u32 = 1024 * 1024;
+pub const FAST_UNSENT: u32 = 2 * 1024 * 1024;
 
 /// Unsent bytes that may wait in the kernel for a slow reader.
 pub const SLOW_UNSENT: u32 = 64 * 1024;

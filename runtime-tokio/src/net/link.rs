@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 /// The most one read takes, for a reader who proved fast.
-pub(super) const READ_AT_MOST: usize = 256 * 1024;
+pub(super) const READ_AT_MOST: usize = 512 * 1024;
 
 /// A response head longer than this is no head.
 const HEAD_AT_MOST: usize = 64 * 1024;
