@@ -4,6 +4,8 @@ use super::connection::serve_connection;
 use super::faults::{Door, Faults};
 use super::shared::{Counters, Seen, Setup, Shared};
 use futures_util::future::{Either, select};
+use segue_core::io::Clock;
+use segue_core::time::Tick;
 use segue_runtime_tokio::clock::TokioClock;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -16,6 +18,8 @@ use tokio::task::JoinHandle;
 const BACKLOG: u32 = 1024;
 /// How long [`Upstream::until`] waits before it calls the test failed.
 const PATIENCE: Duration = Duration::from_secs(30);
+/// How long an address in use is left alone.
+const AGAIN: Duration = Duration::from_millis(5);
 
 /// An upstream that listens. Dropping it closes everything.
 pub struct Upstream {
@@ -123,8 +127,10 @@ async fn accept(
             Some(Err(_)) => tokio::task::yield_now().await,
             None => {
                 let (number, door) = *wanted.borrow_and_update();
-                drop(std::mem::replace(&mut way, Way::Shut));
-                way = Way::new(door, reserved.local_addr()).await;
+                if !matches!((door, &way), (Door::Open, Way::Open(_))) {
+                    drop(std::mem::replace(&mut way, Way::Shut));
+                    way = Way::new(door, reserved.local_addr()).await;
+                }
                 shared.door_moved(number);
             }
         }
@@ -146,10 +152,10 @@ impl Way {
         let way = async {
             let address = address?;
             Ok::<_, io::Error>(match door {
-                Door::Open => Way::Open(listen(address, BACKLOG)?),
+                Door::Open => Way::Open(listen_again(address, BACKLOG).await?),
                 Door::Refuse => Way::Shut,
                 Door::BlackHole => {
-                    let listener = listen(address, 0)?;
+                    let listener = listen_again(address, 0).await?;
                     Way::Full {
                         _filler: fill(address).await,
                         _listener: listener,
@@ -176,6 +182,23 @@ async fn fill(address: SocketAddr) -> Vec<TcpStream> {
         filler.push(stream);
     }
     filler
+}
+
+/// Listens where a listener was closed a moment ago. A process that is being started meanwhile holds a copy of all
+/// descriptors until it runs, and so keeps the address in use.
+async fn listen_again(address: SocketAddr, backlog: u32) -> io::Result<TcpListener> {
+    let clock = TokioClock::new();
+    loop {
+        match listen(address, backlog) {
+            Err(error)
+                if error.kind() == io::ErrorKind::AddrInUse
+                    && clock.now().since(Tick::ZERO) < PATIENCE =>
+            {
+                clock.sleep_until(clock.now() + AGAIN).await;
+            }
+            listened => return listened,
+        }
+    }
 }
 
 fn listen(address: SocketAddr, backlog: u32) -> io::Result<TcpListener> {
