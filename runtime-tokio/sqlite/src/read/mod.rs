@@ -31,6 +31,24 @@ impl Reader {
         &self.connection
     }
 
+    /// What is wrong with the file, in SQLite's words: damaged pages, indexes that disagree with their tables, references
+    /// that lead nowhere. Empty when all is well. Reads the whole file.
+    ///
+    /// # Errors
+    /// SQLite's own, when it cannot even look.
+    pub fn damage(&self) -> Result<Vec<String>> {
+        let mut damage = self.all("PRAGMA integrity_check", [], |c| c.next::<String>())?;
+        damage.retain(|line| line != "ok");
+        damage.extend(self.all("PRAGMA foreign_key_check", [], |c| {
+            let (table, row): (String, Option<i64>) = (c.next()?, c.next()?);
+            Ok(format!(
+                "row {} of {table} refers to nothing",
+                row.unwrap_or(0)
+            ))
+        })?);
+        Ok(damage)
+    }
+
     /// All rows of a statement.
     pub(crate) fn all<T>(
         &self,
