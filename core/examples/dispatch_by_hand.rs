@@ -23,6 +23,7 @@ fn main() {
         mode,
         deadline: None,
         last_resort: None,
+        accept_within: None,
     };
 
     let mut machine = Dispatch::start(plan, now, &mut bank);

@@ -54,6 +54,7 @@ fn main() {
             mode,
             deadline,
             last_resort,
+            accept_within: None,
         };
         let mut machine = Dispatch::start(plan, now, &mut bank);
         let verdict = Verdict::Answer {

@@ -12,7 +12,7 @@
 //! bank.register(Lane(7), Policy::provider());
 //! let budgets = Budgets::whole(Duration::from_secs(10));
 //! let lanes = vec![LanePlan { lane: Lane(7), budgets, known: None }];
-//! let plan = Plan { lanes, mode: Mode::Ordered, deadline: None, last_resort: None };
+//! let plan = Plan { lanes, mode: Mode::Ordered, deadline: None, last_resort: None, accept_within: None };
 //!
 //! let mut machine = Dispatch::start(plan, now, &mut bank);
 //! let Some(Effect::Call { call, lane: Lane(7) }) = machine.poll_effect() else { panic!() };
@@ -61,6 +61,7 @@ pub struct Dispatch<T> {
     mode: Mode,
     deadline: Option<Tick>,
     last_resort: Option<Duration>,
+    accept_within: Option<Duration>,
     /// Ranks still to be asked, in order.
     pending: VecDeque<usize>,
     /// Whether what is pending was refused before and is asked as a last resort.
@@ -85,6 +86,8 @@ struct Running {
     permit: Permit,
     stage: Stage,
     expires: Tick,
+    /// Until when it counts as being accepted as fast as can be expected.
+    accept_by: Option<Tick>,
 }
 
 #[derive(Debug, Hash)]
@@ -109,6 +112,7 @@ impl<T> Dispatch<T> {
             mode: plan.mode,
             deadline: plan.deadline.map(|d| now + d),
             last_resort: plan.last_resort,
+            accept_within: plan.accept_within,
             desperate: false,
             running: Vec::new(),
             holder: None,
@@ -385,6 +389,7 @@ impl<T> Dispatch<T> {
                 permit,
                 stage: Stage::Connect,
                 expires: now + budgets.connect,
+                accept_by: self.accept_within.map(|within| now + within),
             },
         );
         let call = call_id(rank);
@@ -426,10 +431,18 @@ impl<T> Dispatch<T> {
     fn settle(&mut self, resolution: Resolution<T>, why: AbortReason, now: Tick, bank: &mut Bank) {
         assert!(!self.settled, "D1: settled twice");
         self.settled = true;
-        for Running { rank, permit, .. } in std::mem::take(&mut self.running) {
-            bank.settle(now, permit, Signal::Abandoned);
-            self.heard[rank] = Heard::GivenUp(why);
-            self.abort(rank, why);
+        for running in std::mem::take(&mut self.running) {
+            let Running { rank, permit, .. } = running;
+            let is_silent = running.stage == Stage::Connect && is_due(running.accept_by, now);
+            if why == AbortReason::LostRace && is_silent {
+                bank.settle(now, permit, Signal::Transient);
+                self.failed(rank, Failure::Transport, now, bank);
+                self.abort(rank, AbortReason::BudgetExceeded(Stage::Connect));
+            } else {
+                bank.settle(now, permit, Signal::Abandoned);
+                self.heard[rank] = Heard::GivenUp(why);
+                self.abort(rank, why);
+            }
         }
         self.effects.push_back(Effect::Settle(resolution));
     }

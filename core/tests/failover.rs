@@ -39,19 +39,60 @@ fn f3_a_refused_source_costs_no_time() {
 
 #[test]
 fn f3_a_black_hole_holds_up_the_next_source_for_the_stagger_and_then_not_at_all() {
+    for mode in [
+        StreamMode::Ordered,
+        StreamMode::Hedged,
+        StreamMode::Parallel,
+    ] {
+        let toy = Toy::new([
+            ("first", Host::black_hole()),
+            (
+                "second",
+                Host {
+                    head: Some(Duration::from_millis(300)),
+                    ..Host::serving(&music(1, 5000))
+                },
+            ),
+        ]);
+        let bank = bank();
+        let limits = Limits {
+            mode,
+            ..Limits::default()
+        };
+        let opened = open_with(&toy, &bank, &limits, 2);
+        assert_eq!(
+            story(&opened),
+            (Some(1), vec![(0, "timeout"), (1, "served")]),
+            "{mode:?}"
+        );
+        drop(opened);
+        assert_quiet(&toy, &bank);
+        // It is suspect now: the second listener waits for nothing but the source that plays.
+        let before = toy.at();
+        let opened = open_with(&toy, &bank, &limits, 2);
+        assert_eq!(story(&opened), (Some(1), vec![(1, "served")]));
+        assert_eq!(toy.at() - before, Duration::from_millis(300));
+    }
+}
+
+#[test]
+fn a_source_that_was_given_no_time_to_accept_is_not_held_to_account() {
     let toy = Toy::new([
         ("first", Host::black_hole()),
         ("second", Host::serving(&music(1, 5000))),
     ]);
     let bank = bank();
-    let opened = open_all(&toy, &bank, 2);
+    let limits = Limits {
+        mode: StreamMode::Parallel,
+        ..Limits::default()
+    };
+    let opened = open_with(&toy, &bank, &limits, 2);
     assert_eq!(
         story(&opened),
         (Some(1), vec![(0, "given_up"), (1, "served")])
     );
-    assert_eq!(toy.at(), Duration::from_millis(250));
-    drop(opened);
-    assert_quiet(&toy, &bank);
+    let view = bank.lock().unwrap().view(Lane(0), toy.now()).unwrap();
+    assert_eq!(view.phase, Phase::Closed);
 }
 
 #[test]

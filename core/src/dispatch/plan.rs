@@ -128,4 +128,8 @@ pub struct Plan {
     /// Whether lanes whose breakers are open are tried once nothing else is left, and how long
     /// after its last failure each may be (contracts 3.2).
     pub last_resort: Option<Duration>,
+    /// How long a call may take to be accepted before it is held against its lane that another one won: a
+    /// machine that swallows everything must not be waited for again each time. For drivers that report
+    /// progress; without it, losing a race says nothing.
+    pub accept_within: Option<Duration>,
 }

@@ -259,6 +259,7 @@ impl<T> Failover<T> {
             mode,
             deadline: Some(limits.open_budget),
             last_resort: Some(LAST_RESORT_AFTER),
+            accept_within: Some(limits.stagger),
         };
         Failover {
             dispatch: Dispatch::start(plan, now, bank),

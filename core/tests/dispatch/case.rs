@@ -122,6 +122,7 @@ impl Case {
             },
             deadline: self.deadline.map(ms),
             last_resort: self.last_resort.map(ms),
+            accept_within: None,
         }
     }
 

@@ -38,6 +38,7 @@ fn a_plan(mode: Mode, lanes: u32) -> Plan {
         mode,
         deadline: None,
         last_resort: None,
+        accept_within: None,
     }
 }
 
