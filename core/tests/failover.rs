@@ -366,22 +366,6 @@ fn session(toy: &Toy, bank: &Mutex<Bank>, ended: &Arc<Mutex<Option<Ending>>>) ->
 }
 
 #[test]
-fn a_server_can_flush_what_passed_before_the_connection_breaks() {
-    let cut = Host {
-        cut: Some(2_500),
-        ..Host::serving(&music(1, 5_000))
-    };
-    let (toy, ended) = (Toy::new([("first", cut)]), Arc::default());
-    let mut body = session(&toy, &bank(), &ended);
-    assert!(matches!(step(&mut body), Poll::Ready(Some(Ok(_)))));
-    while let Poll::Ready(next) = step(&mut body) {
-        assert!(matches!(next, Some(Ok(_))), "broken without a pause");
-    }
-    assert_eq!(*ended.lock().unwrap(), Some(Ending::Truncated));
-    assert!(matches!(step(&mut body), Poll::Ready(Some(Err(_)))));
-}
-
-#[test]
 fn the_record_is_closed_before_the_client_can_read_the_last_byte() {
     let host = Host::serving(&music(1, 5_000));
     let (toy, ended) = (Toy::new([("first", host)]), Arc::default());

@@ -82,8 +82,6 @@ pub struct RelayBody<R: Runtime> {
 enum Upstream<B> {
     Open(B),
     Reopening(Ending, Boxed<Option<Continuation<B>>>),
-    /// To be told to the client by [`Cut`].
-    Broken,
     Over,
 }
 
@@ -137,20 +135,16 @@ impl<R: Runtime> RelayBody<R> {
     }
 
     /// Carries out what the relay decided about the end; `None` means go on polling.
-    fn conclude(&mut self, step: Step, cx: &mut Context<'_>) -> Option<Poll<Polled>> {
+    fn conclude(&mut self, step: Step) -> Option<Polled> {
         match step {
             Step::Deliver(_) => None,
             Step::Finish => {
                 self.close(Ending::Completed);
-                Some(Poll::Ready(None))
+                Some(None)
             }
             Step::Break(ending) => {
                 self.close(ending);
-                self.upstream = Upstream::Broken;
-                // A server drops what it has not flushed when a body fails. It flushes when a body has nothing
-                // ready, so what passed before, the head included, still reaches the client.
-                cx.waker().wake_by_ref();
-                Some(Poll::Pending)
+                Some(Some(Err(Cut)))
             }
             Step::Resume { from, ending } => match &mut self.reopen {
                 Some(reopen) => {
@@ -158,7 +152,7 @@ impl<R: Runtime> RelayBody<R> {
                     self.upstream = Upstream::Reopening(ending, search);
                     None
                 }
-                None => self.conclude(Step::Break(ending), cx),
+                None => self.conclude(Step::Break(ending)),
             },
         }
     }
@@ -187,7 +181,7 @@ impl<R: Runtime> RelayBody<R> {
 
     fn poll_upstream(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Step>>> {
         match &mut self.upstream {
-            Upstream::Over | Upstream::Broken => Poll::Ready(None),
+            Upstream::Over => Poll::Ready(None),
             Upstream::Reopening(ending, search) => {
                 let ending = *ending;
                 match ready!(search.as_mut().poll(cx)) {
@@ -224,17 +218,14 @@ impl<R: Runtime> Body for RelayBody<R> {
 
     fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Polled> {
         let this = self.get_mut();
-        if matches!(this.upstream, Upstream::Broken) {
-            return Poll::Ready(Some(Err(Cut)));
-        }
         loop {
             let chunk = match this.pending.take() {
                 Some(first) => first,
                 None => match ready!(this.poll_upstream(cx)) {
                     None => return Poll::Ready(None),
                     Some(Ok(chunk)) => chunk,
-                    Some(Err(step)) => match this.conclude(step, cx) {
-                        Some(end) => return end,
+                    Some(Err(step)) => match this.conclude(step) {
+                        Some(end) => return Poll::Ready(end),
                         None => continue,
                     },
                 },

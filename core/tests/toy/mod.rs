@@ -11,26 +11,9 @@ use segue_core::{Tick, Wall};
 use std::collections::{BTreeMap, VecDeque};
 use std::future::Future;
 use std::pin::{Pin, pin};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
-use std::task::{Context, Poll, Wake, Waker};
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
-
-/// Set by a future that wants to be polled again at once.
-#[derive(Default)]
-struct Again(AtomicBool);
-
-impl Again {
-    fn take(&self) -> bool {
-        self.0.swap(false, Ordering::Relaxed)
-    }
-}
-
-impl Wake for Again {
-    fn wake(self: Arc<Self>) {
-        self.0.store(true, Ordering::Relaxed);
-    }
-}
 
 /// What one host does with every request.
 #[derive(Clone, Debug)]
@@ -152,16 +135,12 @@ impl Toy {
     /// Runs to the end, jumping from timer to timer.
     pub(crate) fn run<T>(&self, future: impl Future<Output = T>) -> T {
         let mut future = pin!(future);
-        let again = Arc::new(Again::default());
-        let waker = Waker::from(Arc::clone(&again));
-        let mut cx = Context::from_waker(&waker);
+        let mut cx = Context::from_waker(Waker::noop());
         loop {
             if let Poll::Ready(out) = future.as_mut().poll(&mut cx) {
                 return out;
             }
-            if !again.take() {
-                self.jump();
-            }
+            self.jump();
         }
     }
 

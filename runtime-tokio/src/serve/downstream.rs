@@ -1,10 +1,11 @@
 //! The byte stream under one client's connection: queues in the kernel what his pace deserves.
 
+use super::drained::Flushes;
 use crate::pace::{Pace, Pacer};
 use crate::sockopt;
 use std::io::{self, IoSlice};
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::Instant;
@@ -15,14 +16,16 @@ pub(super) struct Downstream {
     client: Pacer,
     /// Since when the kernel takes nothing more.
     blocked: Option<Instant>,
+    flushes: Flushes,
 }
 
 impl Downstream {
-    pub(super) fn new(stream: TcpStream) -> Self {
+    pub(super) fn new(stream: TcpStream, flushes: Flushes) -> Self {
         Downstream {
             stream,
             client: Pacer::default(),
             blocked: None,
+            flushes,
         }
     }
 
@@ -97,7 +100,9 @@ impl AsyncWrite for Downstream {
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_flush(cx)
+        ready!(Pin::new(&mut self.stream).poll_flush(cx))?;
+        self.flushes.flushed();
+        Poll::Ready(Ok(()))
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
@@ -128,7 +133,7 @@ mod tests {
     async fn a_client_who_blocks_us_for_a_second_is_clamped() {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let _client = TcpStream::connect(listener.local_addr().unwrap()).await;
-        let mut stream = Downstream::new(listener.accept().await.unwrap().0);
+        let mut stream = Downstream::new(listener.accept().await.unwrap().0, Flushes::default());
 
         fill(&mut stream).await;
         tokio::time::advance(SLOW / 2).await;

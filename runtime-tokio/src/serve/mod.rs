@@ -4,9 +4,11 @@
 //! has no bound for connections, heads or what waits for a slow client.
 
 mod downstream;
+mod drained;
 
 use crate::sockopt;
 use downstream::Downstream;
+use drained::{Drained, Flushes};
 use futures_util::future::{Either, select};
 use http::{Request, Response};
 use hyper::body::{Body, Incoming};
@@ -66,10 +68,13 @@ where
     let mut connections = JoinSet::new();
     let mut shutdown = pin!(shutdown);
     while let Some((stream, peer)) = next(&listener, &mut connections, shutdown.as_mut()).await? {
+        let flushes = Flushes::default();
         let service = WithPeer {
             service: TowerToHyperService::new(service.clone()),
             peer,
+            flushes: flushes.clone(),
         };
+        let stream = Downstream::new(stream, flushes);
         connections.spawn(attend(stream, service, stopped.clone()));
     }
     drop((listener, stop));
@@ -124,7 +129,7 @@ async fn next(
 }
 
 /// One client's connection, from its first request to its last.
-async fn attend<S, B>(stream: TcpStream, service: S, mut stopped: watch::Receiver<()>)
+async fn attend<S, B>(stream: Downstream, service: S, mut stopped: watch::Receiver<()>)
 where
     S: hyper::service::Service<Request<Incoming>, Response = Response<B>>,
     S::Error: Into<Cause>,
@@ -134,7 +139,7 @@ where
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD_TIME)
         .max_buf_size(BUFFER)
-        .serve_connection(TokioIo::new(Downstream::new(stream)), service);
+        .serve_connection(TokioIo::new(stream), service);
     let mut connection = pin!(connection);
     // The sender is dropped, never used: an error is the signal.
     let asked_to_stop = pin!(stopped.changed());
@@ -150,23 +155,30 @@ where
     }
 }
 
-/// Tells the service who asks.
+/// Tells the service who asks, and lets no body break before its time.
 struct WithPeer<S> {
     service: TowerToHyperService<S>,
     peer: SocketAddr,
+    flushes: Flushes,
 }
 
-impl<S> hyper::service::Service<Request<Incoming>> for WithPeer<S>
+impl<S, B> hyper::service::Service<Request<Incoming>> for WithPeer<S>
 where
-    S: Service<Request<Incoming>> + Clone,
+    S: Service<Request<Incoming>, Response = Response<B>, Future: Send> + Clone + Send + 'static,
+    B: Body<Error: Into<Cause>>,
 {
-    type Response = S::Response;
+    type Response = Response<Drained<B>>;
     type Error = S::Error;
-    type Future = <TowerToHyperService<S> as hyper::service::Service<Request<Incoming>>>::Future;
+    type Future = Pin<Box<dyn Future<Output = Result<Self::Response, S::Error>> + Send>>;
 
     fn call(&self, mut request: Request<Incoming>) -> Self::Future {
         request.extensions_mut().insert(self.peer);
-        self.service.call(request)
+        let answer = self.service.call(request);
+        let flushes = self.flushes.clone();
+        Box::pin(async move {
+            let response = answer.await?;
+            Ok(response.map(|body| Drained::new(body, flushes)))
+        })
     }
 }
 

@@ -3,9 +3,10 @@
 use crate::peer::{fetch, get, listen};
 use bytes::Bytes;
 use futures_util::future::join;
+use futures_util::stream;
 use http::{Request, Response};
 use http_body::Frame;
-use http_body_util::{Either, Full};
+use http_body_util::{Either, Full, StreamBody};
 use hyper::body::Incoming;
 use segue_runtime_tokio::net::TokioNetwork;
 use segue_runtime_tokio::serve::serve;
@@ -136,6 +137,30 @@ async fn f5_a_client_who_closes_his_sending_half_drops_the_body() {
         Some(stream)
     })
     .await;
+}
+
+#[tokio::test]
+async fn a_body_that_breaks_has_delivered_what_went_before() {
+    // The first is over before the client reads; the second is more than all buffers on the way hold.
+    for size in [1, 8_000_000] {
+        let service = service_fn(move |_: Request<Incoming>| {
+            let sent = Bytes::from(vec![7; size]);
+            let frames = [Ok(Frame::data(sent)), Err("broken")];
+            let body = StreamBody::new(stream::iter(frames));
+            let response = Response::builder().header("content-length", "9000000");
+            async move { Ok::<_, Infallible>(response.body(body).unwrap()) }
+        });
+        let heard = served!(service, |address| async {
+            let mut stream = TcpStream::connect(address).await.unwrap();
+            let asked = stream.write_all(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+            asked.await.unwrap();
+            let mut heard = Vec::new();
+            stream.read_to_end(&mut heard).await.unwrap();
+            heard
+        });
+        let body = heard.windows(4).position(|w| w == b"\r\n\r\n");
+        assert_eq!(heard.len() - body.expect("a head") - 4, size);
+    }
 }
 
 #[tokio::test]
