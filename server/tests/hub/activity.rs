@@ -3,6 +3,7 @@
 //! Contracts section 3, rules 3, 7, 9 and 10; rows F11, F12, L1 and L2, and the public bug reports about
 //! clients that leave and sources that stop.
 
+use crate::same::assert_bytes;
 use crate::world::{
     Pair, SONG, TestHub, album, attempt_bytes, attempts, pairs, quick, source, upstream,
 };
@@ -48,7 +49,7 @@ async fn f11_a_source_that_dies_in_the_middle_breaks_the_connection_with_a_true_
         let reply = pair.stream().await;
         assert!(reply.broken.is_some(), "never a clean end");
         assert_eq!(reply.header("content-length"), "300000");
-        assert_eq!(reply.body, pair.first_bytes()[..at as usize]);
+        assert_bytes!(reply.body, pair.first_bytes()[..at as usize]);
         let row = pair.hub.last_row().await;
         assert_eq!(row["status"], "truncated");
         assert_eq!((&row["bytes"], attempt_bytes(&row)), (&json!(at), at));
@@ -72,7 +73,7 @@ async fn f11_a_source_that_falls_silent_is_cut_after_the_idle_budget() {
     pair.fail_first(Fault::StallAt(150_000));
     let reply = pair.stream().await;
     assert!(reply.broken.is_some(), "never a hang");
-    assert_eq!(reply.body, pair.first_bytes()[..150_000]);
+    assert_bytes!(reply.body, pair.first_bytes()[..150_000]);
     let row = pair.hub.last_row().await;
     assert_eq!(
         (&row["status"], &row["bytes"]),
@@ -173,7 +174,7 @@ async fn f12_a_client_that_leaves_during_failover_stops_that_too() {
     }
     // And nobody is held back for it.
     pair.second.faults().clear();
-    assert_eq!(pair.stream().await.body, pair.second_bytes());
+    assert_bytes!(pair.stream().await.body, pair.second_bytes());
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -249,7 +250,7 @@ async fn l2_many_at_once_have_a_row_each_that_adds_up() {
     let pair = Pair::start().await;
     let replies = join_all((0..20).map(|_| pair.stream())).await;
     for reply in &replies {
-        assert_eq!(reply.body, pair.first_bytes());
+        assert_bytes!(reply.body, pair.first_bytes());
     }
     let rows = pair.hub.activity().await;
     assert_eq!(rows.len(), 20);
@@ -300,7 +301,7 @@ async fn os17_an_estimated_length_is_never_promised() {
     assert_eq!(reply.header("content-length"), "");
     assert_eq!(reply.header("transfer-encoding"), "chunked");
     let first = pair.first.shared().track(SONG);
-    assert_eq!(reply.body, first.transcode("first", "mp3", 96, 0).all());
+    assert_bytes!(reply.body, first.transcode("first", "mp3", 96, 0).all());
     let seen = pair.first.shared().last_seen("stream").expect("a request");
     assert_eq!(seen.param("estimateContentLength"), None);
     assert_eq!(pair.hub.last_row().await["bytes"], reply.body.len());

@@ -2,6 +2,7 @@
 //!
 //! Contracts section 3; rows F1, F2, F6, F7, F9, F14 and F17, and the streaming rows of the public bug reports.
 
+use crate::same::assert_bytes;
 use crate::world::{
     Pair, SONG, TestHub, album, assert_no_leak, attempts, forgiving, pairs, quick, source, upstream,
 };
@@ -17,11 +18,11 @@ const UNREACHABLE: &str = "No reachable source for track";
 #[tokio::test(flavor = "multi_thread")]
 async fn f1_a_refused_preferred_source_gives_way_to_a_copy() {
     let pair = Pair::start().await;
-    assert_eq!(pair.stream().await.body, pair.first_bytes());
+    assert_bytes!(pair.stream().await.body, pair.first_bytes());
     pair.first.faults().die().await;
     let reply = pair.stream().await;
     assert_eq!(reply.status, 200);
-    assert_eq!(reply.body, pair.second_bytes());
+    assert_bytes!(reply.body, pair.second_bytes());
     assert_eq!(reply.header("content-type"), "audio/mpeg");
     let row = pair.hub.last_row().await;
     assert_eq!(row["source_id"], "two");
@@ -37,7 +38,7 @@ async fn f1_a_refused_preferred_source_gives_way_to_a_copy() {
 async fn f2_a_source_that_accepts_and_never_answers_is_left_within_the_head_budget() {
     let pair = Pair::start().await;
     pair.fail_first(Fault::HangBeforeHead);
-    assert_eq!(pair.stream().await.body, pair.second_bytes());
+    assert_bytes!(pair.stream().await.body, pair.second_bytes());
     // Not only given up, but closed.
     pair.first.until(|c| c.open_streams == 0).await;
     let tried = pairs(&[("one", "timeout"), ("two", "served")]);
@@ -56,7 +57,7 @@ async fn f2_a_black_hole_holds_up_the_next_source_for_the_stagger_only() {
     pair.first.faults().door(Door::BlackHole).await;
     pair.first.faults().cut_connections();
     let reply = pair.stream().await;
-    assert_eq!(reply.body, pair.second_bytes());
+    assert_bytes!(reply.body, pair.second_bytes());
     let tried = pairs(&[("one", "given_up"), ("two", "served")]);
     assert_eq!(attempts(&pair.hub.last_row().await), tried);
     pair.hub.assert_at_rest().await;
@@ -135,7 +136,7 @@ async fn f7_a_suspect_source_is_not_contacted_within_its_window() {
     pair.first.faults().clear();
     let before = pair.first.counters();
     let reply = pair.stream().await;
-    assert_eq!(reply.body, pair.second_bytes());
+    assert_bytes!(reply.body, pair.second_bytes());
     assert_eq!(pair.first.counters(), before);
     let row = pair.hub.last_row().await;
     assert_eq!(attempts(&row), pairs(&[("two", "served")]));
@@ -159,10 +160,10 @@ async fn f7_after_the_window_one_probe_decides() {
         assert!(matches!(first, futures_util::future::Either::Right(_)));
     }
     // While the probe is out nobody else is sent there (B1).
-    assert_eq!(pair.stream().await.body, pair.second_bytes());
+    assert_bytes!(pair.stream().await.body, pair.second_bytes());
     assert_eq!(pair.first.counters().streams, 2);
     pair.first.faults().release();
-    assert_eq!(probing.await.body, pair.first_bytes());
+    assert_bytes!(probing.await.body, pair.first_bytes());
     assert_eq!(pair.hub.state_of("one").await, "ok");
 }
 
@@ -198,7 +199,7 @@ async fn f9_parameters_are_resolved_again_for_each_candidate() {
     assert_eq!(asked(&pair.first), [some("mp3"), some("192"), some("5")]);
     let first = pair.first.shared();
     let transcoded = first.track(SONG).transcode("first", "mp3", 192, 5);
-    assert_eq!(reply.body, transcoded.all());
+    assert_bytes!(reply.body, transcoded.all());
     let row = pair.hub.last_row().await;
     assert_eq!(row["transcoded"], true);
     assert_eq!(
@@ -209,7 +210,7 @@ async fn f9_parameters_are_resolved_again_for_each_candidate() {
     pair.fail_first(Fault::ErrorIn200Json { code: 0 });
     let reply = pair.stream_with(wish, &[]).await;
     assert_eq!(asked(&pair.second), [some("raw"), None, None]);
-    assert_eq!(reply.body, pair.second_bytes());
+    assert_bytes!(reply.body, pair.second_bytes());
     let row = pair.hub.last_row().await;
     assert_eq!(row["transcoded"], false);
     assert_eq!(
@@ -225,7 +226,7 @@ async fn f14_a_redirect_to_another_host_is_refused() {
     let there = format!("{}/rest/stream?id={}", trap.url(), pair.id);
     for location in [there.clone(), there.replace("127.0.0.1", "localhost")] {
         pair.fail_first(Fault::RedirectTo(location));
-        assert_eq!(pair.stream().await.body, pair.second_bytes());
+        assert_bytes!(pair.stream().await.body, pair.second_bytes());
     }
     assert_eq!(trap.counters().connections, 0);
 }
@@ -244,11 +245,11 @@ async fn f14_a_redirect_to_the_same_host_is_followed_three_times() {
         let again = Fault::RedirectTo(here.clone());
         pair.first.faults().next(Group::Media, Some(again));
     }
-    assert_eq!(pair.stream().await.body, pair.first_bytes());
+    assert_bytes!(pair.stream().await.body, pair.first_bytes());
     // A loop ends.
     let before = pair.first.counters().streams;
     pair.fail_first(Fault::RedirectTo(here));
-    assert_eq!(pair.stream().await.body, pair.second_bytes());
+    assert_bytes!(pair.stream().await.body, pair.second_bytes());
     assert_eq!(pair.first.counters().streams - before, 4);
     let tried = pairs(&[("one", "redirect"), ("two", "served")]);
     assert_eq!(attempts(&pair.hub.last_row().await), tried);
@@ -258,7 +259,7 @@ async fn f14_a_redirect_to_the_same_host_is_followed_three_times() {
 async fn f17_a_source_removed_at_run_time_leaves_its_tracks_to_the_others_at_once() {
     let pair = Pair::start().await;
     pair.hub.hub.remove_source("one");
-    assert_eq!(pair.stream().await.body, pair.second_bytes());
+    assert_bytes!(pair.stream().await.body, pair.second_bytes());
     let row = pair.hub.last_row().await;
     assert_eq!(attempts(&row), pairs(&[("two", "served")]));
     let head = pair.hub.stream_target(&pair.id, "");
@@ -275,9 +276,9 @@ async fn f17_a_changed_list_of_sources_is_taken_up_while_streams_go_on() {
     let third = upstream("third", album("flac", 1000, 50_000)).await;
     let changed = vec![source("two", &pair.second), source("three", &third)];
     reload(&pair.hub.hub, changed).await.expect("entered");
-    assert_eq!(pair.stream().await.body, pair.second_bytes());
+    assert_bytes!(pair.stream().await.body, pair.second_bytes());
     pair.hub.sync().await;
-    assert_eq!(pair.stream().await.body, third.shared().bytes_of(SONG));
+    assert_bytes!(pair.stream().await.body, third.shared().bytes_of(SONG));
     // The source that is gone plays its last song to the end.
     pair.first.faults().release();
     let whole = playing.collect().await.expect("the rest").to_bytes();
@@ -285,7 +286,7 @@ async fn f17_a_changed_list_of_sources_is_taken_up_while_streams_go_on() {
     let back = vec![source("one", &pair.first), source("two", &pair.second)];
     reload(&pair.hub.hub, back).await.expect("entered");
     pair.first.faults().clear();
-    assert_eq!(pair.stream().await.body, pair.first_bytes());
+    assert_bytes!(pair.stream().await.body, pair.first_bytes());
     pair.hub.assert_at_rest().await;
 }
 
@@ -295,7 +296,7 @@ async fn a_connection_that_went_stale_is_dialled_again_and_blames_nobody() {
     pair.stream().await;
     pair.first.faults().cut_connections();
     pair.first.until(|c| c.open_connections == 0).await;
-    assert_eq!(pair.stream().await.body, pair.first_bytes());
+    assert_bytes!(pair.stream().await.body, pair.first_bytes());
     let row = pair.hub.last_row().await;
     assert_eq!(attempts(&row), pairs(&[("one", "served")]));
 }
@@ -318,11 +319,11 @@ async fn two_copies_on_one_server_are_two_candidates() {
             .expect("it");
         track.content("home").all()
     };
-    assert_eq!(hub.stream(&id).await.body, bytes_of(&copies[0].remote_id));
+    assert_bytes!(hub.stream(&id).await.body, bytes_of(&copies[0].remote_id));
     // The file of one is gone; the server is not.
     let faults = home.faults();
     faults.set_for(Group::Media, &copies[0].remote_id, Fault::Status(404));
-    assert_eq!(hub.stream(&id).await.body, bytes_of(&copies[1].remote_id));
+    assert_bytes!(hub.stream(&id).await.body, bytes_of(&copies[1].remote_id));
     let row = hub.last_row().await;
     assert_eq!(
         attempts(&row),
@@ -346,7 +347,7 @@ async fn only_songs_are_played() {
 async fn os1_an_id_that_went_stale_is_served_elsewhere_and_blames_nobody() {
     let pair = Pair::start().await;
     pair.fail_first(Fault::ErrorIn200Json { code: 70 });
-    assert_eq!(pair.stream().await.body, pair.second_bytes());
+    assert_bytes!(pair.stream().await.body, pair.second_bytes());
     assert_eq!(pair.hub.activity().await.len(), 1);
     assert_eq!(pair.hub.last_row().await["source_id"], "two");
     assert_eq!(pair.hub.state_of("one").await, "ok");
@@ -363,7 +364,7 @@ async fn os5_each_source_has_a_head_budget_of_its_own() {
     let late = Fault::SlowHead(Duration::from_millis(900));
     pair.second.faults().set(Group::Media, late);
     let reply = pair.stream().await;
-    assert_eq!(reply.body, pair.second_bytes());
+    assert_bytes!(reply.body, pair.second_bytes());
     let tried = pairs(&[("one", "timeout"), ("two", "served")]);
     assert_eq!(attempts(&pair.hub.last_row().await), tried);
     let asked = (
@@ -381,10 +382,10 @@ async fn os8_a_source_that_is_busy_is_left_alone_for_as_long_as_it_asks() {
         retry_after: Some(70),
     };
     pair.fail_first(busy);
-    assert_eq!(pair.stream().await.body, pair.second_bytes());
+    assert_bytes!(pair.stream().await.body, pair.second_bytes());
     pair.first.faults().clear();
     let before = pair.first.counters();
-    assert_eq!(pair.stream().await.body, pair.second_bytes());
+    assert_bytes!(pair.stream().await.body, pair.second_bytes());
     assert_eq!(pair.first.counters(), before);
     assert_eq!(pair.hub.state_of("one").await, "suspect");
 }
@@ -414,7 +415,7 @@ async fn every_mode_serves_from_whoever_can() {
     ] {
         let pair = Pair::with(Limits { mode, ..quick() }).await;
         pair.fail_first(Fault::HangBeforeHead);
-        assert_eq!(pair.stream().await.body, pair.second_bytes(), "{mode:?}");
+        assert_bytes!(pair.stream().await.body, pair.second_bytes(), "{mode:?}");
         pair.first.until(|c| c.open_streams == 0).await;
         let row = pair.hub.last_row().await;
         assert_eq!(row["source_id"], "two", "{mode:?}");

@@ -2,6 +2,7 @@
 //!
 //! Contracts section 3, rule 5 and its table; rows F2 to F5, F8 and F14.
 
+use crate::same::assert_bytes;
 use crate::world::{
     AUTH, OTHER, Pair, Reply, SONG, TestHub, assert_no_leak, attempt_bytes, attempts, forgiving,
     pairs, quick, source, upstream,
@@ -125,13 +126,13 @@ async fn check(pair: &Pair, endpoint: &str, fault: Fault) {
     let shown = pair.hub.shown("one").await;
     match comes {
         Right => {
-            assert_eq!(reply.body, pair.first_bytes(), "{case}");
+            assert_bytes!(reply.body, pair.first_bytes(), "{case}");
             assert_eq!(attempts(&row), pairs(&[("one", "served")]), "{case}");
             assert_eq!(row["status"], "completed", "{case}");
             assert_eq!(shown["state"], "ok", "{case}");
         }
         Over(word) | Miss(word) => {
-            assert_eq!(reply.body, pair.second_bytes(), "{case}");
+            assert_bytes!(reply.body, pair.second_bytes(), "{case}");
             let both = pairs(&[("one", word), ("two", "served")]);
             assert_eq!(attempts(&row), both, "{case}");
             assert_eq!(row["source_id"], "two", "{case}");
@@ -145,7 +146,7 @@ async fn check(pair: &Pair, endpoint: &str, fault: Fault) {
         }
         Short => {
             assert!(reply.broken.is_some(), "never a clean end: {case}");
-            assert_eq!(reply.body, pair.first_bytes()[..100], "{case}");
+            assert_bytes!(reply.body, pair.first_bytes()[..100], "{case}");
             assert_eq!(attempts(&row), pairs(&[("one", "served")]), "{case}");
             assert_eq!(row["status"], "truncated", "{case}");
             assert!(row["error"].is_string(), "{case}");
@@ -153,7 +154,7 @@ async fn check(pair: &Pair, endpoint: &str, fault: Fault) {
     }
     pair.hub.assert_at_rest().await;
     pair.first.faults().clear();
-    assert_eq!(pair.stream().await.body, pair.first_bytes(), "{case}");
+    assert_bytes!(pair.stream().await.body, pair.first_bytes(), "{case}");
     assert_eq!(pair.hub.state_of("one").await, "ok", "{case}");
 }
 
@@ -230,7 +231,7 @@ async fn f2_to_f5_every_fault_of_the_first_source_on_get_cover_art() {
         );
         assert_eq!(reply.broken, None, "{case}");
         assert_discreet(&hub, &reply).await;
-        assert_eq!(reply.body, expected.body, "{case}");
+        assert_bytes!(reply.body, expected.body, "{case}");
         assert_eq!(hub.state_of("one").await, left, "{case}");
         hub.assert_at_rest().await;
         // A good one in between closes the breaker; of the fault nothing was kept.
@@ -247,8 +248,8 @@ async fn f8_a_404_for_one_track_does_not_suspend_its_source() {
     let track = pair.first.shared().track(SONG).id;
     let faults = pair.first.faults();
     faults.set_for(Group::Media, &track, Fault::Status(404));
-    assert_eq!(pair.stream().await.body, pair.second_bytes());
+    assert_bytes!(pair.stream().await.body, pair.second_bytes());
     let other = pair.hub.id_of(OTHER).await;
     let reply = pair.hub.stream(&other).await;
-    assert_eq!(reply.body, pair.first.shared().bytes_of(OTHER));
+    assert_bytes!(reply.body, pair.first.shared().bytes_of(OTHER));
 }

@@ -1,5 +1,6 @@
 //! Music folders as sources beside servers.
 
+use crate::same::assert_bytes;
 use crate::world::{
     OTHER, SONG, TestHub, attempts, folder, forgiving, pairs, quick, source, upstream,
 };
@@ -89,7 +90,7 @@ async fn a_file_of_a_folder_is_streamed_whole_and_in_parts() {
         (reply.status, reply.header("content-type")),
         (200, "audio/wav")
     );
-    assert_eq!(reply.body, whole);
+    assert_bytes!(reply.body, whole);
     let target = hub.stream_target(&id, "");
     for (range, first, end) in [
         ("bytes=0-9", 0, 10),
@@ -100,7 +101,7 @@ async fn a_file_of_a_folder_is_streamed_whole_and_in_parts() {
         let reply = hub.ask("GET", &target, &[("range", range)]).await;
         let says = format!("bytes {first}-{}/{}", end - 1, whole.len());
         assert_eq!((reply.status, reply.header("content-range")), (206, &*says));
-        assert_eq!(reply.body, whole[first..end]);
+        assert_bytes!(reply.body, whole[first..end]);
     }
     let reply = hub
         .ask("GET", &target, &[("range", "bytes=99999999-")])
@@ -127,7 +128,7 @@ async fn a_folder_and_a_server_share_a_song_and_the_better_copy_plays() {
         Some(1)
     );
     let id = hub.id_of(SONG).await;
-    assert_eq!(hub.stream(&id).await.body, shelf.song());
+    assert_bytes!(hub.stream(&id).await.body, shelf.song());
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -138,7 +139,7 @@ async fn when_the_folder_vanishes_the_server_serves_and_the_library_stays() {
     let id = hub.id_of(SONG).await;
     let away = shelf.0.path().join("away");
     fs::rename(shelf.root(), &away).expect("moved");
-    assert_eq!(hub.stream(&id).await.body, server.shared().bytes_of(SONG));
+    assert_bytes!(hub.stream(&id).await.body, server.shared().bytes_of(SONG));
     let row = hub.last_row().await;
     assert_eq!(
         attempts(&row),
@@ -157,7 +158,7 @@ async fn when_the_folder_vanishes_the_server_serves_and_the_library_stays() {
     assert_eq!(hub.shown("shelf").await["tracks"], 2);
 
     fs::rename(&away, shelf.root()).expect("moved back");
-    assert_eq!(hub.stream(&id).await.body, shelf.song());
+    assert_bytes!(hub.stream(&id).await.body, shelf.song());
     hub.assert_at_rest().await;
 }
 

@@ -1,6 +1,7 @@
 //! Wrong input, and the web's own rules: every request gets an answer that says what is wrong, never a 500,
 //! and the hub goes on as if nothing had been.
 
+use crate::same::assert_bytes;
 use crate::shelf::text;
 use crate::world::{AUTH, Pair, SONG, TestHub, assert_no_leak};
 use percent_encoding::{NON_ALPHANUMERIC, percent_encode};
@@ -62,7 +63,7 @@ const NAMES: [&str; 24] = [
 ];
 
 async fn assert_well(pair: &Pair) {
-    assert_eq!(pair.stream().await.body, pair.first_bytes());
+    assert_bytes!(pair.stream().await.body, pair.first_bytes());
     pair.hub.assert_at_rest().await;
 }
 

@@ -1,5 +1,6 @@
 //! How many streams a source is asked for at once.
 
+use crate::same::assert_bytes;
 use crate::world::{SONG, TestHub, album, attempts, pairs, quick, source, upstream};
 use futures_util::future::join_all;
 use http_body_util::BodyExt;
@@ -32,7 +33,7 @@ async fn a_source_that_serves_as_many_as_it_may_gives_way_to_the_next() {
     first.faults().set(Group::Media, Fault::StallAt(1000));
     let playing = hub.open("GET", &hub.stream_target(&id, ""), &[]).await;
     let reply = hub.stream(&id).await;
-    assert_eq!(reply.body, second.shared().bytes_of(SONG));
+    assert_bytes!(reply.body, second.shared().bytes_of(SONG));
     let tried = pairs(&[("one", "full"), ("two", "served")]);
     assert_eq!(attempts(&hub.last_row().await), tried);
     let shown = hub.shown("one").await;
@@ -44,7 +45,7 @@ async fn a_source_that_serves_as_many_as_it_may_gives_way_to_the_next() {
     first.faults().release();
     playing.into_body().collect().await.expect("whole");
     let reply = hub.stream(&id).await;
-    assert_eq!(
+    assert_bytes!(
         reply.body,
         first.shared().bytes_of(SONG),
         "there is room again"
@@ -66,7 +67,7 @@ async fn many_at_once_do_not_slip_past_the_limit() {
     hub.assert_at_rest().await;
     first.faults().clear();
     let reply = hub.stream(&id).await;
-    assert_eq!(
+    assert_bytes!(
         reply.body,
         first.shared().bytes_of(SONG),
         "all the room is back"
@@ -128,8 +129,8 @@ async fn a_stream_that_could_not_be_opened_takes_no_room() {
     let id = hub.id_of(SONG).await;
     for _ in 0..3 {
         first.faults().set(Group::Media, Fault::Status(404));
-        assert_eq!(hub.stream(&id).await.body, second.shared().bytes_of(SONG));
+        assert_bytes!(hub.stream(&id).await.body, second.shared().bytes_of(SONG));
         first.faults().clear();
-        assert_eq!(hub.stream(&id).await.body, first.shared().bytes_of(SONG));
+        assert_bytes!(hub.stream(&id).await.body, first.shared().bytes_of(SONG));
     }
 }

@@ -11,6 +11,7 @@ mod merging;
 mod quirks;
 mod ranges;
 mod resume;
+mod same;
 mod shelf;
 mod sync;
 mod world;

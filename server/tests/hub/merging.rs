@@ -2,6 +2,7 @@
 //!
 //! Product section 5; the merging rows of the public bug reports, M5 and L3.
 
+use crate::same::assert_bytes;
 use crate::shelf::{each_field, text};
 use crate::world::{AUTH, Pair, TestHub, quick, source, upstream};
 use segue::upstream::{Album, Artist, Audio, Library, Track, Upstream};
@@ -158,11 +159,11 @@ async fn os31_equal_ids_of_two_servers_never_collide() {
     let (hub, [first, second]) = hub_of(library("A", "Left"), library("B", "Right")).await;
     let (left, right) = (hub.id_of("Left").await, hub.id_of("Right").await);
     assert_ne!(left, right);
-    assert_eq!(
+    assert_bytes!(
         hub.stream(&left).await.body,
         first.shared().bytes_of("Left")
     );
-    assert_eq!(
+    assert_bytes!(
         hub.stream(&right).await.body,
         second.shared().bytes_of("Right")
     );
@@ -224,7 +225,7 @@ async fn m5_one_musicbrainz_id_on_everything_costs_no_track() {
     let (hub, [first, _second]) = hub_of(library(), library()).await;
     for title in ["X A", "X B", "Y A", "Y B"] {
         let id = hub.id_of(title).await;
-        assert_eq!(hub.stream(&id).await.body, first.shared().bytes_of(title));
+        assert_bytes!(hub.stream(&id).await.body, first.shared().bytes_of(title));
     }
 }
 

@@ -2,6 +2,7 @@
 //!
 //! The typing rows of the public bug reports.
 
+use crate::same::assert_bytes;
 use crate::shelf::{each_field, text};
 use crate::world::{AUTH, SONG, TestHub, album, source, upstream};
 use quick_xml::XmlVersion;
@@ -132,7 +133,7 @@ async fn os35_os37_every_quirk_of_a_server_gives_the_same_library() {
             "{quirks:?}"
         );
         let reply = hub.stream(&hub.id_of(SONG).await).await;
-        assert_eq!(reply.body, server.shared().bytes_of(SONG), "{quirks:?}");
+        assert_bytes!(reply.body, server.shared().bytes_of(SONG), "{quirks:?}");
         for answer in everything(&hub).await {
             each_field(&answer, &mut |name, value| {
                 assert!(!value.is_null(), "{name} is null in {answer}");

@@ -2,6 +2,7 @@
 //!
 //! Contracts section 3, rule 7 and F2; row F11.
 
+use crate::same::assert_bytes;
 use crate::world::{OTHER, Pair, Reply, SONG, album, attempt_bytes, attempts, pairs, quick};
 use futures_util::future::{Either, select};
 use http_body_util::BodyExt;
@@ -20,13 +21,13 @@ fn resuming() -> Limits {
 fn assert_whole(reply: &Reply, bytes: &[u8]) {
     assert_eq!(reply.broken, None);
     assert_eq!(reply.body.len(), bytes.len());
-    assert_eq!(reply.body, bytes);
+    assert_bytes!(reply.body, bytes);
 }
 
 /// The client's bytes end with what `bytes` begins with, and its connection broke.
 fn assert_broken(reply: &Reply, bytes: &[u8]) {
     assert!(reply.broken.is_some(), "never a clean end");
-    assert_eq!(reply.body, bytes);
+    assert_bytes!(reply.body, bytes);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -174,7 +175,7 @@ async fn f2_a_twin_that_lies_about_its_bytes_is_found_out() {
             .next(Group::Media, Some(Fault::Status(404)));
         let reply = pair.stream().await;
         assert!(reply.broken.is_some(), "{fault:?}");
-        assert_eq!(reply.body, pair.first_bytes()[..150_000], "{fault:?}");
+        assert_bytes!(reply.body, pair.first_bytes()[..150_000], "{fault:?}");
         assert_eq!(
             pair.hub.last_row().await["status"],
             "truncated",

@@ -2,6 +2,7 @@
 //!
 //! Product section 4; rows F15, F16, M7, and the public bug reports about stars and endless lists.
 
+use crate::same::assert_bytes;
 use crate::shelf::text;
 use crate::world::{AUTH, OTHER, Pair, SONG, TestHub, album, pairs, quick, source, upstream};
 use segue::sources::{LinkSpec, SourceSpec};
@@ -246,7 +247,7 @@ async fn os32_stars_and_ratings_outlive_the_copy_they_were_given_to() {
     pair.second.shared().set_library(library);
     sync_allowing(hub).await;
     assert_eq!(assert_kept("and a new one").await["suffix"], "flac");
-    assert_eq!(pair.stream().await.body, pair.second_bytes());
+    assert_bytes!(pair.stream().await.body, pair.second_bytes());
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -328,7 +329,7 @@ async fn a_restart_keeps_library_stars_and_what_was_found_out() {
     let again = TestHub::start_in(dir, sources, quick()).await;
     assert_eq!(again.dump().await, before);
     assert_eq!(again.activity().await, rows);
-    assert_eq!(
+    assert_bytes!(
         again.stream(&pair.id).await.body,
         pair.first.shared().bytes_of(SONG)
     );
