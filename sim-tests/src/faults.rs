@@ -38,6 +38,11 @@ impl World {
                 let faults = source.shared.faults();
                 faults.set(Group::Media, (*trouble).into());
             }),
+            Fault::TroubleEverywhere(trouble) => {
+                for n in 0..self.sources.len() {
+                    self.inflict(&Fault::Trouble(n, *trouble));
+                }
+            }
             Fault::Mend(n) => self.with(*n, |source| source.shared.faults().clear()),
             Fault::Sync => self.hub.sync_state().request(),
         }

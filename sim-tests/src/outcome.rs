@@ -44,6 +44,49 @@ pub struct Outcome {
     pub took: Tick,
 }
 
+impl Outcome {
+    /// Whether nothing had ever been wrong with a source up to `until`, whatever was wrong with the network.
+    pub fn was_never_in_trouble(&self, source: usize, until: Tick) -> bool {
+        let touches = |fault: &Fault| match fault {
+            Fault::Kill(n)
+            | Fault::Restart(n)
+            | Fault::Isolate(n)
+            | Fault::Freeze(n)
+            | Fault::Trouble(n, _) => *n == source,
+            Fault::TroubleEverywhere(_) => true,
+            Fault::Rejoin(_)
+            | Fault::Thaw(_)
+            | Fault::Mend(_)
+            | Fault::Latency(_)
+            | Fault::Sync => false,
+        };
+        let mut made = self.faults.iter().filter(|(at, _)| *at <= until);
+        !made.any(|(_, fault)| touches(fault))
+    }
+
+    /// The highest latency there had been up to `until`, in milliseconds; 0 when nobody had made it higher.
+    pub fn slowest(&self, until: Tick) -> u64 {
+        let made = self.faults.iter().filter(|(at, _)| *at <= until);
+        let latencies = made.filter_map(|(_, fault)| match fault {
+            Fault::Latency(millis) => Some(*millis),
+            Fault::Kill(_)
+            | Fault::Restart(_)
+            | Fault::Isolate(_)
+            | Fault::Rejoin(_)
+            | Fault::Freeze(_)
+            | Fault::Thaw(_)
+            | Fault::Trouble(..)
+            | Fault::TroubleEverywhere(_)
+            | Fault::Mend(_)
+            | Fault::Sync => None,
+        });
+        latencies.max().unwrap_or(0)
+    }
+}
+
+/// Messages of up to this latency, in milliseconds, leave every stage of an opening its time.
+pub const QUICK: u64 = 300;
+
 /// The phase of the scenario in which something was asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Act {

@@ -46,7 +46,7 @@ fn report(scenario: &Scenario, broken: &[String], timeline: &[Entry]) -> String 
 /// The command that replays a scenario.
 pub fn line(scenario: &Scenario) -> String {
     format!(
-        "{VARIABLE}='{}' cargo test -p segue-sim-tests --test scenarios replay -- --nocapture",
+        "{VARIABLE}='{}' cargo test -p segue-sim-tests --test scenarios replay::replay -- --nocapture",
         to_text(scenario)
     )
 }

@@ -156,7 +156,9 @@ pub enum Fault {
     Latency(u64),
     /// The source answers requests for media this way.
     Trouble(usize, Trouble),
-    /// It answers rightly again.
+    /// All sources do.
+    TroubleEverywhere(Trouble),
+    /// The source answers rightly again.
     Mend(usize),
     /// Somebody asks the hub to synchronise.
     Sync,

@@ -12,7 +12,8 @@ pub const TITLES: [&str; 4] = ["Hunter", "Joga", "Unravel", "Pluto"];
 ///
 /// - *Hunter* is on all, each another encode: a failover changes the bytes.
 /// - *Joga* is on all, the very same bytes: a stream may be continued from a copy.
-/// - *Unravel* is not at home.
+/// - *Unravel* is on the shelf and in the attic, not at home: as long, in the same format and of the same bit rate, and
+///   yet not the same. No catalog can tell.
 /// - *Pluto* is best in the attic, with a copy on the shelf and a lesser encode at home.
 pub fn library(source: usize) -> Library {
     let hunter = [
@@ -36,8 +37,7 @@ pub fn library(source: usize) -> Library {
     let joga = Track::new("Joga").format("flac", 800).size(160_000);
     album = album.track(joga.audio(Audio::Labelled("joga".to_owned())).place(1, 2));
     if source > 0 {
-        let (suffix, bit_rate, size) = [("flac", 850, 120_000), ("mp3", 256, 50_000)][source - 1];
-        let unravel = Track::new("Unravel").format(suffix, bit_rate).size(size);
+        let unravel = Track::new("Unravel").format("flac", 850).size(120_000);
         album = album.track(unravel.place(1, 3));
     }
     let (suffix, bit_rate, size) = pluto[source];

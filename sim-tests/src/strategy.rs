@@ -15,7 +15,10 @@ pub fn scenario(midstream: Midstream) -> impl Strategy<Value = Scenario> {
     // A smaller seed is another world, not a simpler one.
     let seed = any::<u64>().no_shrink();
     let sources = prop_oneof![6 => Just(SOURCES), 2 => Just(2_usize), 1 => Just(1_usize)];
-    let listeners = vec(vec(play(), 1..7), 1..3);
+    let alone = vec(vec(play(), 1..7), 1..3);
+    // All do the same at the same time, and get in each other's way.
+    let chorus = (vec(play(), 1..5), 2..4_usize).prop_map(|(plays, voices)| vec![plays; voices]);
+    let listeners = prop_oneof![3 => alone, 1 => chorus];
     let faults = vec((0..5_000_u64, fault()), 0..10);
     (seed, sources, mode, listeners, faults).prop_map(
         move |(seed, sources, mode, listeners, faults)| {
@@ -80,6 +83,7 @@ fn fault() -> impl Strategy<Value = Fault> {
         1 => source().prop_map(Fault::Thaw),
         1 => (1..1_500_u64).prop_map(Fault::Latency),
         7 => (source(), trouble()).prop_map(|(n, trouble)| Fault::Trouble(n, trouble)),
+        1 => trouble().prop_map(Fault::TroubleEverywhere),
         2 => source().prop_map(Fault::Mend),
         1 => Just(Fault::Sync),
     ]

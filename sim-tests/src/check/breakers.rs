@@ -1,6 +1,6 @@
 //! F4, D8, B1 and the budgets: whom the hub calls, when, and for how long.
 
-use crate::outcome::{Call, Outcome};
+use crate::outcome::{Call, Outcome, QUICK};
 use crate::scenario::{Midstream, Scenario};
 use crate::shelf::{self, NAMES};
 use segue_core::Tick;
@@ -23,6 +23,7 @@ pub(super) fn check(scenario: &Scenario, outcome: &Outcome, broken: &mut Vec<Str
             }
         }
         in_time(call, broken);
+        unjustly_suspect(call, outcome, broken);
     }
     arrivals(outcome, broken);
 }
@@ -84,6 +85,22 @@ fn last_resort(
                 "F4: {} although {} was not suspect",
                 name(call),
                 NAMES[*other]
+            ));
+        }
+    }
+}
+
+/// B8: what listeners do is never held against a source, nor what other sources do.
+fn unjustly_suspect(call: &Call, outcome: &Outcome, broken: &mut Vec<String>) {
+    for (source, view) in call.breakers.iter().enumerate() {
+        if view.phase != Phase::Closed
+            && outcome.was_never_in_trouble(source, call.began)
+            && outcome.slowest(call.began) <= QUICK
+        {
+            let name = NAMES[source];
+            broken.push(format!(
+                "B8: {name} is suspect at {:?}, and was always well",
+                call.began
             ));
         }
     }

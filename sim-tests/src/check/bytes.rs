@@ -63,7 +63,14 @@ fn has_no_such_part(heard: &Heard, outcome: &Outcome) -> bool {
     sizes.any(|size| heard.play.part.is_beyond(size))
 }
 
-/// Rule 8: who seeks gets the encode that he has been hearing, or the whole of another.
+fn is_same_encode(before: &[usize], now: &Heard) -> bool {
+    let size = |source: &usize| shelf::size(*source, now.play.track);
+    before
+        .iter()
+        .any(|before| now.owners.iter().any(|owner| size(owner) == size(before)))
+}
+
+/// Rule 8: who seeks gets the encode that he has been hearing, as far as a catalog can tell, or the whole of another.
 fn same_encode(outcome: &Outcome, broken: &mut Vec<String>) {
     let mut last: BTreeMap<(usize, usize), &[usize]> = BTreeMap::new();
     for heard in &outcome.heard {
@@ -78,7 +85,7 @@ fn same_encode(outcome: &Outcome, broken: &mut Vec<String>) {
         if let Some(before) = last.insert(key, &heard.owners)
             && seeks
             && !before.is_empty()
-            && heard.owners.iter().all(|owner| !before.contains(owner))
+            && !is_same_encode(before, heard)
         {
             broken.push(format!(
                 "F2: {} seeks in the bytes of {before:?} and gets those of {:?}",

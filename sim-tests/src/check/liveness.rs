@@ -1,17 +1,13 @@
 //! F3 and F7: music as long as somebody has it, and no long wait when nobody has.
 
-use crate::outcome::{Act, Ending, Heard, Outcome};
-use crate::scenario::{Fault, Mode, Scenario};
-use segue_core::Tick;
+use crate::outcome::{Act, Ending, Heard, Outcome, QUICK};
+use crate::scenario::{Mode, Scenario};
 use segue_core::failover::Limits;
 use segue_sqlite::OperationStatus;
 use std::time::Duration;
 
 /// What the hub needs beside the opening itself: the store's waits, and its listener's latency.
 const OVERHEAD: Duration = Duration::from_millis(500);
-
-/// Messages of up to this latency leave every stage of an opening its time.
-const QUICK: u64 = 300;
 
 pub(super) fn check(scenario: &Scenario, outcome: &Outcome, broken: &mut Vec<String>) {
     for heard in &outcome.heard {
@@ -48,7 +44,7 @@ fn while_in_trouble(heard: &Heard, outcome: &Outcome, broken: &mut Vec<String>) 
     let Some((at, head)) = heard.head else {
         return;
     };
-    let slowest = latency(outcome, at);
+    let slowest = outcome.slowest(at);
     let took = at.since(heard.asked);
     let slack = OVERHEAD + Duration::from_millis(8 * slowest);
     if took > Limits::default().open_budget + slack {
@@ -60,7 +56,7 @@ fn while_in_trouble(heard: &Heard, outcome: &Outcome, broken: &mut Vec<String>) 
     let holders = &outcome.ranked[heard.play.track];
     let well = holders
         .iter()
-        .find(|source| never_in_trouble(**source, outcome, at));
+        .find(|source| outcome.was_never_in_trouble(**source, at));
     if let Some(source) = well
         && head.status == 502
         && slowest <= QUICK
@@ -70,32 +66,6 @@ fn while_in_trouble(heard: &Heard, outcome: &Outcome, broken: &mut Vec<String>) 
             heard.name
         ));
     }
-}
-
-/// The highest latency there was up to `at`, in milliseconds.
-fn latency(outcome: &Outcome, at: Tick) -> u64 {
-    let made = outcome.faults.iter().filter(|(when, _)| *when <= at);
-    made.filter_map(|(_, fault)| match fault {
-        Fault::Latency(millis) => Some(*millis),
-        _ => None,
-    })
-    .max()
-    .unwrap_or(0)
-}
-
-fn never_in_trouble(source: usize, outcome: &Outcome, until: Tick) -> bool {
-    let touches = |fault: &Fault| match fault {
-        Fault::Kill(n) | Fault::Isolate(n) | Fault::Freeze(n) | Fault::Trouble(n, _) => {
-            *n == source
-        }
-        // A restart is a kill first.
-        Fault::Restart(n) => *n == source,
-        Fault::Rejoin(_) | Fault::Thaw(_) | Fault::Mend(_) | Fault::Latency(_) | Fault::Sync => {
-            false
-        }
-    };
-    let mut made = outcome.faults.iter().filter(|(at, _)| *at <= until);
-    !made.any(|(_, fault)| touches(fault))
 }
 
 /// F3 in a world that is well.
