@@ -437,6 +437,42 @@ fn f2_a_copy_that_is_not_identical_never_continues_a_stream() {
 }
 
 #[test]
+fn f5_a_copy_that_falls_silent_in_the_overlap_is_given_up() {
+    let content = music(1, 5_000);
+    let cut = Host {
+        cut: Some(2_500),
+        ..Host::serving(&content)
+    };
+    let silent = Host {
+        status: 206,
+        headers: vec![
+            ("content-type", "audio/flac".to_owned()),
+            ("content-range", "bytes 0-4999/5000".to_owned()),
+        ],
+        body: vec![
+            (
+                Duration::ZERO,
+                Ok(Bytes::copy_from_slice(&content[..1_000])),
+            ),
+            (Duration::from_secs(3_600), Ok(Bytes::new())),
+        ],
+        ..Host::default()
+    };
+    let toy = Toy::new([
+        ("first", cut),
+        ("second", silent),
+        ("third", Host::serving(&content)),
+    ]);
+    let bank = Arc::new(bank());
+    let opened = open_all(&toy, &bank, 3);
+    let (bytes, clean, closing) = relay(&toy, &bank, opened, &[1, 2]);
+    assert_eq!((bytes, clean), (content, true));
+    assert_eq!(closing.served, [(0, 2_500), (2, 2_500)]);
+    assert_eq!(toy.at(), Limits::default().first_byte);
+    assert_quiet(&toy, &bank);
+}
+
+#[test]
 fn a_copy_that_is_longer_never_continues_a_stream() {
     let cut = Host {
         cut: Some(2_500),

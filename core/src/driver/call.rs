@@ -1,15 +1,13 @@
 //! One call of a source's API: the whole reply, bounded in size and time, and tried again when that may help.
 
 use super::exchange::read_all;
+use super::within;
 use crate::dispatch::Stage;
 use crate::io::{Accepted, Clock, Network, Runtime};
 use crate::source::opening::{self, ReplyJudgement};
 use crate::source::redirect;
 use crate::source::refusal::{Refusal, RefusalClass};
 use bytes::Bytes;
-use std::future::{Future, poll_fn};
-use std::pin::pin;
-use std::task::Poll;
 use std::time::Duration;
 
 /// How long one try may take. Some servers think for a while before they list fifty thousand artists.
@@ -55,17 +53,9 @@ pub async fn call_once<R: Runtime>(
     limit: usize,
     request: http::Request<Bytes>,
 ) -> Result<Bytes, Refusal> {
-    let clock = runtime.clock();
-    let mut reply = pin!(exchange(runtime, limit, request));
-    let mut timer = pin!(clock.sleep_until(clock.now() + CALL_BUDGET));
-    poll_fn(|cx| match reply.as_mut().poll(cx) {
-        Poll::Ready(reply) => Poll::Ready(reply),
-        Poll::Pending => timer
-            .as_mut()
-            .poll(cx)
-            .map(|()| Err(Refusal::TimedOut(Stage::Head))),
-    })
-    .await
+    let reply = exchange(runtime, limit, request);
+    let reply = within(runtime.clock(), CALL_BUDGET, reply).await;
+    reply.unwrap_or(Err(Refusal::TimedOut(Stage::Head)))
 }
 
 async fn exchange<R: Runtime>(

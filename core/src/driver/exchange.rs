@@ -1,5 +1,6 @@
 //! One exchange with one candidate, up to a validated opening (contracts section 3, rule 5).
 
+use super::within;
 use crate::dispatch::Stage;
 use crate::driver::open::OpenRequest;
 use crate::io::{Accepted, Clock, NetError, Network, Runtime};
@@ -8,11 +9,10 @@ use crate::source::redirect;
 use crate::source::refusal::Refusal;
 use bytes::{Bytes, BytesMut};
 use http_body::Body;
-use std::future::{Future, poll_fn};
-use std::pin::{Pin, pin};
+use std::future::poll_fn;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::task::Poll;
 use std::time::Duration;
 
 pub use crate::source::opening::Wanted;
@@ -181,18 +181,10 @@ pub async fn read_all_within<R: Runtime>(
     let clock = runtime.clock();
     let mut gathered = BytesMut::new();
     loop {
-        let mut chunk = pin!(next_chunk(body));
-        let mut timer = pin!(clock.sleep_until(clock.now() + patience));
-        let chunk = poll_fn(|cx| match chunk.as_mut().poll(cx) {
-            Poll::Ready(chunk) => Poll::Ready(Ok(chunk)),
-            Poll::Pending => {
-                let late = Refusal::TimedOut(Stage::FirstByte);
-                timer.as_mut().poll(cx).map(|()| Err(late))
-            }
-        });
-        match chunk.await? {
-            None => return Ok(gathered.freeze()),
-            Some(chunk) => gather(&mut gathered, &chunk?, limit)?,
+        match within(clock, patience, next_chunk(body)).await {
+            None => return Err(Refusal::TimedOut(Stage::FirstByte)),
+            Some(None) => return Ok(gathered.freeze()),
+            Some(Some(chunk)) => gather(&mut gathered, &chunk?, limit)?,
         }
     }
 }

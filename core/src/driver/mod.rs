@@ -10,9 +10,29 @@ pub mod open;
 pub mod pull;
 pub mod resume;
 
+use crate::io::Clock;
+use std::future::{Future, poll_fn};
+use std::pin::pin;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::task::Poll;
+use std::time::Duration;
 
 /// Locks without caring for poison: the values behind these locks are machines, whole after every call.
 pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What comes of `future` in `patience`; `None` when that is not enough. What is ready with the timer still counts.
+async fn within<C: Clock, F: Future>(
+    clock: &C,
+    patience: Duration,
+    future: F,
+) -> Option<F::Output> {
+    let mut future = pin!(future);
+    let mut timer = pin!(clock.sleep_until(clock.now() + patience));
+    poll_fn(|cx| match future.as_mut().poll(cx) {
+        Poll::Ready(output) => Poll::Ready(Some(output)),
+        Poll::Pending => timer.as_mut().poll(cx).map(|()| None),
+    })
+    .await
 }

@@ -6,6 +6,7 @@
 use super::body::Continuation;
 use super::exchange::{Answer, Opening, Wanted, next_chunk};
 use super::open::{OpenRequest, open};
+use super::within;
 use crate::breaker::Bank;
 use crate::failover::{Candidate, Limits, Outcome};
 use crate::io::{Network, Runtime};
@@ -37,7 +38,7 @@ impl Break {
 }
 
 /// Tries the copies in order; each must answer with exactly the range asked for, of a track of the same
-/// length, whose overlap is equal. `candidates` carry the caller's own index.
+/// length, whose overlap is equal and there, with a byte more, within the first byte's budget. `candidates` carry the caller's own index.
 pub async fn resume<R: Runtime>(
     runtime: &R,
     bank: &Mutex<Bank>,
@@ -55,7 +56,9 @@ pub async fn resume<R: Runtime>(
             return None;
         };
         let (index, _) = candidates[candidate];
-        if let Some((first, body)) = prove(opening, broken).await {
+        // The listener waits, and the source has opened well: a proof that does not get on is none.
+        let proof = within(runtime.clock(), limits.first_byte, prove(opening, broken));
+        if let Some((first, body)) = proof.await.flatten() {
             return Some(Continuation {
                 candidate: index,
                 first,
