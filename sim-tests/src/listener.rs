@@ -7,7 +7,7 @@ use bytes::Bytes;
 use http::header::{CONTENT_LENGTH, CONTENT_RANGE, RANGE};
 use http_body_util::BodyExt;
 use madsim::time::{sleep, timeout};
-use segue::upstream::{Content, Fault, Shared};
+use segue::upstream::Fault;
 use segue_core::io::{Accepted, Clock, Network};
 use segue_runtime_sim::{SimBody, SimClock, SimNetwork, SimTrace};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -33,8 +33,8 @@ pub(crate) struct Listener {
     pub(crate) trace: SimTrace,
     /// The ids of the tracks by number.
     pub(crate) tracks: Vec<String>,
-    /// The sources, to know their bytes by.
-    pub(crate) sources: Vec<Shared>,
+    /// How many sources there are.
+    pub(crate) sources: usize,
 }
 
 impl Listener {
@@ -115,7 +115,7 @@ impl Listener {
     fn remember(&self, play: &Play, act: Act, name: String, ear: Ear, ending: Ending) -> Heard {
         let mut hasher = DefaultHasher::new();
         ear.gathered.hash(&mut hasher);
-        let leak = Fault::LEAK.as_bytes();
+        let owners = self.owners(play.track, ear.head.map(|(_, head)| head), &ear.gathered);
         Heard {
             name,
             listener: self.number,
@@ -128,36 +128,40 @@ impl Listener {
             ending,
             length: ear.gathered.len() as u64,
             hash: hasher.finish(),
-            owners: self.owners(play.track, ear.head.map(|(_, head)| head), &ear.gathered),
-            leak: ear.gathered.windows(leak.len()).any(|piece| piece == leak),
+            // What is a track's from end to end says nothing else.
+            leak: owners.is_empty() && String::from_utf8_lossy(&ear.gathered).contains(Fault::LEAK),
+            owners,
         }
     }
 
-    /// On which sources the track, from the offset said in the head, begins with `bytes`.
-    fn owners(&self, track: usize, head: Option<Head>, bytes: &[u8]) -> Vec<usize> {
+    /// On which sources the track, from the offset said in the head, begins with `heard`.
+    fn owners(&self, track: usize, head: Option<Head>, heard: &[u8]) -> Vec<usize> {
         let Some(head) = head.filter(|head| matches!(head.status, 200 | 206)) else {
             return Vec::new();
         };
-        let is_from = |content: &Content| {
-            let size = content.size();
-            let (first, total) = head.part.unwrap_or((0, size));
-            let as_announced = match (head.announced, head.part) {
-                (None, _) => true,
-                (Some(length), None) => length == size,
-                (Some(length), Some(_)) => first + length <= size,
-            };
-            let matches =
-                |content: &Content| content.slice(first, first + bytes.len() as u64) == bytes;
-            // A source that lies about every byte but the first is still one source.
-            total == size
-                && as_announced
-                && (matches(content) || first > 0 && matches(&shelf::lie(content)))
-        };
-        let sources = self.sources.iter().enumerate();
-        let owners = sources
-            .filter(|(_, source)| shelf::content(source, track).as_ref().is_some_and(is_from));
-        owners.map(|(number, _)| number).collect()
+        let sources = (0..self.sources).filter(|source| {
+            let copy = shelf::bytes(*source, track);
+            copy.is_some_and(|copy| begins_with(&copy, head, heard))
+        });
+        sources.collect()
     }
+}
+
+fn begins_with(copy: &[u8], head: Head, heard: &[u8]) -> bool {
+    let size = copy.len() as u64;
+    let (first, total) = head.part.unwrap_or((0, size));
+    let is_as_announced = match (head.announced, head.part) {
+        (None, _) => true,
+        (Some(length), None) => length == size,
+        (Some(length), Some(_)) => first + length <= size,
+    };
+    let end = first + heard.len() as u64;
+    if total != size || !is_as_announced || end > size {
+        return false;
+    }
+    // A source that lies about every byte but the first is still one source.
+    copy[first as usize..end as usize] == *heard
+        || first > 0 && shelf::lie(size).slice(first, end) == heard
 }
 
 /// What has been heard so far.
@@ -192,7 +196,7 @@ async fn read_body(mut body: SimBody, manner: Manner, gathered: &mut Vec<u8>) ->
         match body.frame().await {
             None => return Ending::Clean,
             Some(Err(error)) => return Ending::Broken(error),
-            Some(Ok(frame)) => gathered.extend(frame.into_data().unwrap_or_default()),
+            Some(Ok(frame)) => gathered.extend_from_slice(&frame.into_data().unwrap_or_default()),
         }
     }
 }

@@ -77,7 +77,7 @@ impl World {
                     clock: clock.clone(),
                     trace: trace.clone(),
                     tracks: Vec::new(),
-                    sources: sources.iter().map(|source| source.shared.clone()).collect(),
+                    sources: scenario.sources,
                 };
                 (node, listener)
             })

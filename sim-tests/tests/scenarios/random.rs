@@ -8,7 +8,7 @@ use segue_sim_tests::strategy::scenario;
 use std::cell::RefCell;
 
 /// Stories in a default run, for each of the tests. `PROPTEST_CASES` overrides it.
-const CASES: u32 = 120;
+const CASES: u32 = 150;
 
 /// Stories that are tried to make a failing one simpler. `PROPTEST_MAX_SHRINK_ITERS` overrides it.
 const SHRINKING: u32 = 400;
