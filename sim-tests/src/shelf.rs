@@ -93,8 +93,8 @@ pub fn size(source: usize, track: usize) -> Option<u64> {
 pub fn number_of(source: usize, id: &str) -> Option<usize> {
     // The sources number their tracks in the order of their shelf.
     let place: usize = id.strip_prefix("tr-")?.parse().ok()?;
-    let there = (0..TITLES.len()).filter(|track| size(source, *track).is_some());
-    there.skip(place.checked_sub(1)?).next()
+    let mut there = (0..TITLES.len()).filter(|track| size(source, *track).is_some());
+    there.nth(place.checked_sub(1)?)
 }
 
 /// What a source with [`crate::scenario::Trouble::WrongBytesOnResume`] sends of a track of `size` bytes.
