@@ -27,6 +27,7 @@ pub use bank::Bank;
 pub use persisted::Persisted;
 
 use crate::time::Tick;
+use crate::twin::{self, Twin};
 use std::time::Duration;
 
 /// The longest `retry_after` that is honoured (B7).
@@ -264,8 +265,8 @@ impl Breaker {
             State::Closed { .. } => Admission::Granted(self.permit(false)),
             State::Open { until, .. } if now < *until => Admission::Refused { until: *until },
             State::Open { probes, .. } => match first_free(probes, self.policy.probes, now) {
-                Some(until) => Admission::Refused { until },
-                None => self.probe(now),
+                Some(until) if !twin::is(Twin::ProbeFlood) => Admission::Refused { until },
+                Some(_) | None => self.probe(now),
             },
         }
     }
@@ -285,7 +286,10 @@ impl Breaker {
         if now >= *until {
             return self.admit(now);
         }
-        let aged = *last_failure + min_age;
+        let mut aged = *last_failure + min_age;
+        if twin::is(Twin::LastResortAtOnce) {
+            aged = now;
+        }
         let free = first_free(probes, 1, now).unwrap_or(now);
         if aged <= now && free <= now {
             return self.probe(now);
@@ -297,7 +301,7 @@ impl Breaker {
 
     /// Hands a permit back with what came of it.
     pub fn settle(&mut self, now: Tick, permit: Permit, signal: Signal) {
-        if permit.generation != self.generation {
+        if permit.generation != self.generation && !twin::is(Twin::StaleSignalAccepted) {
             return;
         }
         if permit.probe && !self.take_slot(&permit, now) {
@@ -308,13 +312,18 @@ impl Breaker {
                 self.ever_succeeded = true;
                 self.close();
             }
-            Signal::Benign => self.close(),
+            Signal::Benign => {
+                self.ever_succeeded |= twin::is(Twin::MissProvesCredentials);
+                self.close();
+            }
             Signal::Throttled { retry_after } => {
-                self.trip(now, retry_after.unwrap_or_default().min(RETRY_AFTER_LIMIT));
+                let asked = retry_after.unwrap_or_default();
+                self.trip(now, honoured(asked));
             }
             Signal::AuthRejected => self.trip(now, Duration::ZERO),
             Signal::RenewalRequired => self.open(now, self.policy.cap, Duration::ZERO),
             Signal::Transient => self.transient(now),
+            Signal::Abandoned if twin::is(Twin::AbandonedCounts) => self.transient(now),
             Signal::Abandoned => {}
         }
     }
@@ -323,7 +332,9 @@ impl Breaker {
     pub fn view(&self, now: Tick) -> View {
         let (phase, transient_run) = match self.state {
             State::Closed { transient_run } => (Phase::Closed, transient_run),
-            State::Open { until, .. } if now < until => (Phase::Open { until }, 0),
+            State::Open { until, .. } if now < until || twin::is(Twin::RecoveryUnseen) => {
+                (Phase::Open { until }, 0)
+            }
             State::Open { .. } => (Phase::HalfOpen, 0),
         };
         View {
@@ -364,7 +375,7 @@ impl Breaker {
             return false;
         };
         match probes.iter().position(|p| p.serial == permit.serial) {
-            Some(i) => now < probes.remove(i).deadline,
+            Some(i) => now < probes.remove(i).deadline || twin::is(Twin::LateVerdictCounts),
             None => false,
         }
     }
@@ -393,7 +404,11 @@ impl Breaker {
 
     fn trip(&mut self, now: Tick, retry_after: Duration) {
         self.trips = self.trips.saturating_add(1);
-        self.open(now, self.policy.window(self.trips), retry_after);
+        let trips = match twin::is(Twin::WindowNeverGrows) {
+            true => 1,
+            false => self.trips,
+        };
+        self.open(now, self.policy.window(trips), retry_after);
     }
 
     fn open(&mut self, now: Tick, window: Duration, retry_after: Duration) {
@@ -406,7 +421,7 @@ impl Breaker {
         } = self.state
         {
             // A last-resort call that fails must not shorten the wait (B5).
-            if before > until {
+            if before > until && !twin::is(Twin::ReopeningMovesBack) {
                 until = before;
                 longest = longest.max(asked);
             }
@@ -421,10 +436,21 @@ impl Breaker {
     }
 }
 
+/// The part of a `retry_after` that counts (B7).
+fn honoured(asked: Duration) -> Duration {
+    if twin::is(Twin::RetryAfterIgnored) {
+        return Duration::ZERO;
+    }
+    if twin::is(Twin::RetryAfterUnclamped) {
+        return asked;
+    }
+    asked.min(RETRY_AFTER_LIMIT)
+}
+
 /// Drops the probes that have outlived their slots; when still `most` are out, says when the first
 /// slot comes free.
 fn first_free(probes: &mut Vec<Probe>, most: u32, now: Tick) -> Option<Tick> {
-    probes.retain(|p| now < p.deadline);
+    probes.retain(|p| now < p.deadline || twin::is(Twin::ProbeNeverExpires));
     if probes.len() < most as usize {
         return None;
     }

@@ -45,6 +45,7 @@ pub use plan::{Budgets, CallId, Known, LanePlan, Milestone, Mode, Plan, Quality,
 
 use crate::breaker::{Admission, Bank, NEVER, Permit, Phase, RETRY_AFTER_LIMIT, Signal};
 use crate::time::Tick;
+use crate::twin::{self, Twin};
 use ledger::{Best, resolve};
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -139,7 +140,9 @@ impl<T> Dispatch<T> {
                 self.decide(now, bank);
             }
             Input::Answers(mut answers) => {
-                answers.sort_by_key(|(call, _)| *call);
+                if !twin::is(Twin::BatchInGivenOrder) {
+                    answers.sort_by_key(|(call, _)| *call);
+                }
                 for (call, verdict) in answers {
                     self.hear(call, verdict, now, bank);
                 }
@@ -166,6 +169,10 @@ impl<T> Dispatch<T> {
             bank.settle(now, permit, Signal::Transient);
             self.failed(rank, Failure::Transport, now, bank);
             self.abort(rank, AbortReason::BudgetExceeded(stage));
+            if twin::is(Twin::BudgetShared) {
+                let spent = Budgets::whole(std::time::Duration::ZERO);
+                self.lanes.iter_mut().for_each(|lane| lane.budgets = spent);
+            }
         }
         if is_due(self.deadline, now) {
             return self.conclude(AbortReason::Deadline, now, bank);
@@ -231,7 +238,9 @@ impl<T> Dispatch<T> {
             return;
         }
         running.stage = stage;
-        running.expires = now + self.lanes[running.rank].budgets.of(stage);
+        if !twin::is(Twin::StageBudgetKept) {
+            running.expires = now + self.lanes[running.rank].budgets.of(stage);
+        }
         let accepted = matches!(
             self.mode,
             Mode::Hedged {
@@ -240,7 +249,9 @@ impl<T> Dispatch<T> {
             }
         );
         match &mut self.holder {
-            Some(h) if accepted && h.rank == running.rank => h.lets_go = None,
+            Some(h) if accepted && h.rank == running.rank && !twin::is(Twin::AcceptanceIgnored) => {
+                h.lets_go = None;
+            }
             Some(_) | None => {}
         }
     }
@@ -274,7 +285,8 @@ impl<T> Dispatch<T> {
         if suitable && quality >= Quality::Plain {
             self.heard[rank] = Heard::Suitable(quality);
             // One batch is in rank order, so "strictly better" leaves a tie with the better rank.
-            if self.held.as_ref().is_none_or(|b| new.quality > b.quality) {
+            let better = |b: &Best<T>| new.quality > b.quality || twin::is(Twin::WorseAnswerWins);
+            if self.held.as_ref().is_none_or(better) {
                 self.held = Some(new);
             }
         } else {
@@ -309,10 +321,16 @@ impl<T> Dispatch<T> {
         if let Some(held) = &self.held {
             match self.mode {
                 Mode::Parallel { race_wait } if held.quality < Quality::Line => {
+                    if twin::is(Twin::WindowRestarted) {
+                        self.window = None;
+                    }
                     self.window.get_or_insert(now + race_wait);
                 }
                 Mode::Ordered | Mode::Hedged { .. } | Mode::Parallel { .. } => {
-                    return self.conclude(AbortReason::LostRace, now, bank);
+                    self.conclude(AbortReason::LostRace, now, bank);
+                    if !twin::is(Twin::CallAfterSettle) {
+                        return;
+                    }
                 }
             }
         }
@@ -323,7 +341,7 @@ impl<T> Dispatch<T> {
     fn advance(&mut self, now: Tick, bank: &mut Bank) {
         // Nothing starts at the deadline: its timer is due, and concludes unless nothing runs any more.
         if is_due(self.deadline, now) {
-            if self.running.is_empty() {
+            if self.running.is_empty() && !twin::is(Twin::HeldAtTheDeadline) {
                 self.conclude(AbortReason::Deadline, now, bank);
             }
             return;
@@ -353,7 +371,7 @@ impl<T> Dispatch<T> {
 
     fn is_idle(&self, rank: usize) -> bool {
         let lane = self.lanes[rank].lane;
-        self.running.iter().all(|r| r.permit.lane() != lane)
+        twin::is(Twin::TwoCallsOfOneLane) || self.running.iter().all(|r| r.permit.lane() != lane)
     }
 
     /// Asks a lane's breaker, and calls the lane if it may be.
@@ -363,6 +381,9 @@ impl<T> Dispatch<T> {
         let LanePlan { lane, budgets, .. } = self.lanes[rank];
         let admission = match self.last_resort {
             Some(min_age) if self.desperate => bank.admit_last_resort(lane, now, min_age),
+            Some(_) | None if twin::is(Twin::OpenLaneCalled) => {
+                bank.admit_last_resort(lane, now, std::time::Duration::ZERO)
+            }
             Some(_) | None => bank.admit(lane, now),
         };
         let permit = match admission {
@@ -375,6 +396,7 @@ impl<T> Dispatch<T> {
             }
         };
         self.holder = match self.mode {
+            Mode::Ordered if twin::is(Twin::OrderedOverlaps) => None,
             Mode::Ordered => Some(None),
             Mode::Hedged { after, .. } => Some(Some(now + after)),
             Mode::Parallel { .. } => None,
@@ -430,21 +452,36 @@ impl<T> Dispatch<T> {
 
     fn settle(&mut self, resolution: Resolution<T>, why: AbortReason, now: Tick, bank: &mut Bank) {
         assert!(!self.settled, "D1: settled twice");
-        self.settled = true;
+        let may_go_on =
+            twin::is(Twin::SecondCommit) && matches!(resolution, Resolution::Won { .. });
+        self.settled = !may_go_on;
         for running in std::mem::take(&mut self.running) {
             let Running { rank, permit, .. } = running;
             let is_silent = running.stage == Stage::Connect && is_due(running.accept_by, now);
+            let is_silent = is_silent && !twin::is(Twin::SilentLoserForgiven);
             if why == AbortReason::LostRace && is_silent {
                 bank.settle(now, permit, Signal::Transient);
                 self.failed(rank, Failure::Transport, now, bank);
                 self.abort(rank, AbortReason::BudgetExceeded(Stage::Connect));
-            } else {
-                bank.settle(now, permit, Signal::Abandoned);
-                self.heard[rank] = Heard::GivenUp(why);
+                continue;
+            }
+            self.heard[rank] = Heard::GivenUp(why);
+            if !twin::is(Twin::LoserNotAborted) {
                 self.abort(rank, why);
+            }
+            if !twin::is(Twin::PermitLeakedOnCancel) {
+                bank.settle(now, permit, given_up());
             }
         }
         self.effects.push_back(Effect::Settle(resolution));
+    }
+}
+
+/// What a breaker hears of a call that is given up: nothing (B4, B8).
+fn given_up() -> Signal {
+    match twin::is(Twin::ClientGoneCounted) {
+        true => Signal::Transient,
+        false => Signal::Abandoned,
     }
 }
 

@@ -15,5 +15,6 @@ pub mod io;
 pub mod rank;
 pub mod source;
 pub mod time;
+pub mod twin;
 
 pub use time::{Tick, Wall};

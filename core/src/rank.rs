@@ -11,6 +11,7 @@
 //! assert!(compare(&lossless, &at_home).is_lt(), "the better copy is the lesser one: it sorts first");
 //! ```
 
+use crate::twin::{self, Twin};
 use std::cmp::Ordering;
 
 /// What the rank of one copy depends on; the columns of `track_sources` under their own names.
@@ -84,7 +85,9 @@ pub fn compare_unpreferred(a: &RankKey<'_>, b: &RankKey<'_>) -> Ordering {
 }
 
 fn by(keys: &[Key], a: &RankKey<'_>, b: &RankKey<'_>) -> Ordering {
-    keys.iter()
+    let told_apart = keys.len() - usize::from(twin::is(Twin::RankTies));
+    keys[..told_apart]
+        .iter()
         .map(|key| (key.compare)(a, b))
         .find(|order| order.is_ne())
         .unwrap_or(Ordering::Equal)
@@ -103,10 +106,13 @@ pub fn order_by(alias: &str) -> String {
         "a table alias is a plain word"
     );
     let dot = if alias.is_empty() { "" } else { "." };
-    let keys: Vec<String> = KEYS
+    let mut keys: Vec<String> = KEYS
         .iter()
         .map(|key| format!("{alias}{dot}{} {}", key.column, key.direction))
         .collect();
+    if twin::is(Twin::RankKeysSwapped) {
+        keys.swap(1, 2);
+    }
     keys.join(", ")
 }
 

@@ -2,6 +2,7 @@
 
 use super::{Breaker, Policy, RETRY_AFTER_LIMIT, State};
 use crate::time::{Tick, Wall};
+use crate::twin::{self, Twin};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
@@ -68,7 +69,11 @@ impl Breaker {
             },
             Some(until) => {
                 let retry_after = persisted.retry_after.min(RETRY_AFTER_LIMIT);
-                let left = until.millis_since(wall.max(persisted.saved_at)).max(0);
+                let from = match twin::is(Twin::StoredWaitGrows) {
+                    true => wall,
+                    false => wall.max(persisted.saved_at),
+                };
+                let left = until.millis_since(from).max(0);
                 let left = Duration::from_millis(left.unsigned_abs());
                 State::Open {
                     until: now + left.min(policy.cap.max(retry_after)),

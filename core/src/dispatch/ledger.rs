@@ -4,6 +4,7 @@ use super::exchange::{AbortReason, Class, Resolution};
 use super::plan::{CallId, Known, LanePlan, Quality};
 use crate::breaker::{Lane, NEVER};
 use crate::time::Tick;
+use crate::twin::{self, Twin};
 
 /// What is known of one entry of the plan.
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug)]
@@ -132,7 +133,9 @@ impl Sum {
             Heard::Suitable(_) | Heard::Unsuitable(_) | Heard::Miss => self.asked = true,
             Heard::Failed { class, retry_at } => {
                 self.asked = true;
-                self.uncertain(class, retry_at);
+                if !twin::is(Twin::MissDespiteDoubt) {
+                    self.uncertain(class, retry_at);
+                }
             }
             Heard::Discarded => {
                 self.asked = true;

@@ -2,6 +2,7 @@
 
 use crate::failover::relay::{Ending, Relay, Step};
 use crate::io::{Clock, NetError, Network, Runtime};
+use crate::twin::{self, Twin};
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 use std::collections::VecDeque;
@@ -111,7 +112,9 @@ impl<R: Runtime> RelayBody<R> {
             });
         }
         // The upstream goes at once, not when hyper gets round to dropping the body.
-        self.upstream = Upstream::Over;
+        if !twin::is(Twin::UpstreamKept) {
+            self.upstream = Upstream::Over;
+        }
         self.timer = None;
     }
 
@@ -124,7 +127,9 @@ impl<R: Runtime> RelayBody<R> {
             return None;
         }
         self.tail.push(&chunk);
-        if let Some((_, bytes)) = self.served.last_mut() {
+        if let Some((_, bytes)) = self.served.last_mut()
+            && !twin::is(Twin::BytesUncounted)
+        {
             *bytes += len;
         }
         (self.on_bytes)(len);
@@ -187,7 +192,9 @@ impl<R: Runtime> RelayBody<R> {
                 match ready!(search.as_mut().poll(cx)) {
                     Some(continuation) => {
                         self.relay.resumed();
-                        self.served.push((continuation.candidate, 0));
+                        if !twin::is(Twin::BytesMisattributed) {
+                            self.served.push((continuation.candidate, 0));
+                        }
                         self.upstream = Upstream::Open(continuation.body);
                         Poll::Ready(Some(Ok(continuation.first)))
                     }
@@ -246,6 +253,9 @@ impl<R: Runtime> Body for RelayBody<R> {
 
 impl<R: Runtime> Drop for RelayBody<R> {
     fn drop(&mut self) {
+        if twin::is(Twin::EndingUntold) {
+            return;
+        }
         // hyper drops a body once its announced length is out, without asking for the end.
         let ending = if self.relay.is_complete() {
             Ending::Completed

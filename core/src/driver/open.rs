@@ -8,6 +8,7 @@ use crate::failover::{Attempt, Candidate, Effect, Failover, Input, Limits, Outco
 use crate::io::{Clock, Network, Runtime};
 use crate::source::range::ByteRange;
 use crate::source::refusal::Refusal;
+use crate::twin::{self, Twin};
 use bytes::Bytes;
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
@@ -68,6 +69,7 @@ pub async fn open<R: Runtime>(
                         exchange: Box::pin(exchange),
                     });
                 }
+                Effect::Abort { .. } if twin::is(Twin::AbortIgnored) => {}
                 Effect::Abort { call } => calls.0.retain(|c| c.call != call),
                 Effect::Settle(outcome) => {
                     return Opened {
@@ -84,6 +86,9 @@ pub async fn open<R: Runtime>(
         let mut timer = pin!(clock.sleep_until(wake_at));
         // Answers first: one that arrives with the timer still counts.
         let events = poll_fn(|cx| {
+            if twin::is(Twin::TimerBeforeAnswer) && timer.as_mut().poll(cx).is_ready() {
+                return Poll::Ready(Vec::new());
+            }
             let events = calls.poll_events(cx);
             if events.is_empty() {
                 timer.as_mut().poll(cx).map(|()| events)
@@ -166,6 +171,9 @@ impl<B, C: Clock> Guarded<'_, Opening<B>, C> {
 
 impl<T, C: Clock> Drop for Guarded<'_, T, C> {
     fn drop(&mut self) {
+        if twin::is(Twin::PermitLeakedOnDrop) {
+            return;
+        }
         let now = self.clock.now();
         self.session
             .handle(Input::Cancel, now, &mut lock(self.bank));

@@ -40,6 +40,7 @@ use crate::dispatch::{
 };
 use crate::source::refusal::{Refusal, RefusalClass};
 use crate::time::Tick;
+use crate::twin::{self, Twin};
 use std::time::Duration;
 
 /// How long each part of an opening may take, and how candidates are tried. Configuration `[stream]`.
@@ -257,7 +258,7 @@ impl<T> Failover<T> {
                 })
                 .collect(),
             mode,
-            deadline: Some(limits.open_budget),
+            deadline: Some(limits.open_budget).filter(|_| !twin::is(Twin::OpeningUnbounded)),
             last_resort: Some(LAST_RESORT_AFTER),
             accept_within: Some(limits.stagger),
         };
@@ -280,7 +281,9 @@ impl<T> Failover<T> {
                     // For streams there is one quality: the bytes are good or they are not.
                     Ok(value) => {
                         // Of several that are ready at one instant one wins, and the others end here.
-                        self.end(call, AttemptOutcome::GivenUp, now);
+                        if !twin::is(Twin::FastLoserRunning) {
+                            self.end(call, AttemptOutcome::GivenUp, now);
+                        }
                         let (quality, suitable) = (Quality::Word, true);
                         let verdict = Verdict::Answer {
                             value,
@@ -420,6 +423,9 @@ fn index(call: CallId) -> usize {
 /// The table of contracts section 3, as dispatch understands it.
 fn verdict<T>(class: RefusalClass) -> Verdict<T> {
     match class {
+        RefusalClass::Miss if twin::is(Twin::MissingTrackBlamed) => {
+            Verdict::Failed(dispatch::Failure::Transport)
+        }
         RefusalClass::Miss => Verdict::Miss,
         RefusalClass::Transport => Verdict::Failed(dispatch::Failure::Transport),
         RefusalClass::Throttled { retry_after } => {

@@ -4,6 +4,7 @@
 
 use crate::catalog::model::TrackSource;
 use crate::source::range::ByteRange;
+use crate::twin::{self, Twin};
 
 /// What one candidate is asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,6 +33,7 @@ pub fn plan(
     let Some(range) = range else {
         return (0..sources.len()).map(whole).collect();
     };
+    let if_range = if_range.filter(|_| !twin::is(Twin::IfRangeIgnored));
     let reference = match if_range {
         // An unknown validator: the client's bytes are of a version that is gone, it gets the whole.
         Some(validator) => match sources.iter().position(|s| etag(s) == validator) {
@@ -60,7 +62,8 @@ pub fn plan(
 /// Whether two sources hold the same bytes as far as the catalog can tell: same length to the byte,
 /// same format, same bit rate.
 pub fn is_same_encode(a: &TrackSource, b: &TrackSource) -> bool {
-    a.size.is_some() && a.size == b.size && a.format == b.format && a.bit_rate == b.bit_rate
+    let same = a.size.is_some() && a.size == b.size;
+    same && a.format == b.format && a.bit_rate == b.bit_rate || twin::is(Twin::RangeSpliced)
 }
 
 /// The hub's strong validator of a source's original bytes (FNV-1a over source and version).

@@ -4,6 +4,7 @@
 
 use crate::io::NetError;
 use crate::time::Tick;
+use crate::twin::{self, Twin};
 use std::time::Duration;
 
 /// How a committed stream ended.
@@ -81,16 +82,22 @@ impl Relay {
 
     /// The upstream sent `len` bytes.
     pub fn chunk(&mut self, len: u64) -> Step {
-        self.waiting_since = None;
-        let room = self.announced.map_or(u64::MAX, |total| total - self.passed);
-        let deliver = len.min(room);
+        if !twin::is(Twin::IdleWhilePaused) {
+            self.waiting_since = None;
+        }
+        let room = self.remaining().unwrap_or(u64::MAX);
+        let deliver = match twin::is(Twin::OverlongDelivered) {
+            true => len,
+            false => len.min(room),
+        };
         self.passed += deliver;
         Step::Deliver(deliver)
     }
 
     /// The upstream ended its body.
     pub fn ended(&mut self) -> Step {
-        if self.is_complete() || self.announced.is_none() {
+        let whole = self.is_complete() || self.announced.is_none();
+        if whole || twin::is(Twin::ShortBodyEndsCleanly) {
             return Step::Finish;
         }
         self.give_up(Ending::Truncated)
@@ -98,7 +105,7 @@ impl Relay {
 
     /// The upstream broke. A body that is already complete is complete all the same.
     pub fn broke(&mut self, _error: NetError) -> Step {
-        if self.is_complete() {
+        if self.is_complete() || twin::is(Twin::BreakEndsCleanly) {
             return Step::Finish;
         }
         self.give_up(Ending::Truncated)

@@ -9,4 +9,5 @@ mod laws;
 mod oracle;
 mod paper;
 mod play;
+mod shared;
 mod table;

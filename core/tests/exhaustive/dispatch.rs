@@ -14,7 +14,11 @@ mod paper;
 #[allow(dead_code, reason = "a part of it is for random cases")]
 #[path = "../dispatch/play.rs"]
 mod play;
+#[allow(dead_code, reason = "it is for random cases")]
+#[path = "../dispatch/shared.rs"]
+pub(crate) mod shared;
 
+#[path = "dispatch/watch.rs"]
 mod watch;
 
 use crate::explore::{World, digest};
@@ -157,7 +161,21 @@ pub(crate) fn suspicious(how: How) -> Vec<OneDispatch> {
     worlds
 }
 
-/// Three lanes that make progress, two of them at one instant; one of them twice in the plan; one of them known.
+/// Three lanes of which two are the same.
+pub(crate) fn twice(how: How) -> Vec<OneDispatch> {
+    let plans = [([0, 0, 1], Some(3)), ([0, 1, 0], None)];
+    let world = |(lanes, last_resort): ([u32; 3], Option<u64>)| {
+        let mut world = dispatch(how, &[]);
+        world.says = &FEW;
+        world.progress = &[Stage::Head];
+        world.case.lanes = lanes.map(|lane| entry(lane, Stand::Closed)).to_vec();
+        world.case.last_resort = last_resort;
+        world
+    };
+    plans.map(world).to_vec()
+}
+
+/// Three lanes that make progress, two of them at one instant; one of them known.
 pub(crate) fn various(how: How) -> Vec<OneDispatch> {
     let three = dispatch(how, &[Stand::Closed; 3]);
     let progress = OneDispatch {
@@ -173,13 +191,6 @@ pub(crate) fn various(how: How) -> Vec<OneDispatch> {
         ..three
     };
     let mut worlds = vec![progress.clone(), together, everything];
-    for (lanes, last_resort) in [([0, 0, 1], Some(3)), ([0, 1, 0], None)] {
-        let mut twice = progress.clone();
-        twice.says = &FEW;
-        twice.case.lanes = lanes.map(|lane| entry(lane, Stand::Closed)).to_vec();
-        twice.case.last_resort = last_resort;
-        worlds.push(twice);
-    }
     for known in [Known::Miss, Known::Unsuitable] {
         for at in 0..3 {
             let mut ledger = progress.clone();

@@ -3,6 +3,7 @@
 //! Machines cannot be copied (a permit is one of a kind), so a state is reached by its events from the
 //! beginning; that also makes every step a check that the same inputs lead to the same state (D9).
 
+use std::any::Any;
 use std::collections::{BTreeSet, VecDeque};
 use std::fmt::{Debug, Display, Formatter};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -73,6 +74,20 @@ impl Display for Size {
 /// A world with more states than this never ends: something in it does not.
 const MOST_STATES: usize = 1_000_000;
 
+/// A rule that does not hold.
+pub(crate) struct Broken {
+    /// In so many steps or cases, this one included.
+    pub(crate) after: usize,
+    /// Which, and how to come there.
+    pub(crate) story: String,
+}
+
+impl Display for Broken {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        write!(f, "step or case {}: {}", self.after, self.story)
+    }
+}
+
 /// The hash of a state.
 pub(crate) fn digest(state: impl Hash) -> u64 {
     let mut hasher = DefaultHasher::new();
@@ -84,18 +99,25 @@ pub(crate) fn digest(state: impl Hash) -> u64 {
 ///
 /// # Errors
 /// The shortest story that breaks a rule.
-pub(crate) fn explore<W: World>(world: &W) -> Result<Size, String> {
+pub(crate) fn explore<W: World>(world: &W) -> Result<Size, Broken> {
+    let mut size = Size::default();
+    walk(world, &mut size).map_err(|story| Broken {
+        after: size.transitions,
+        story,
+    })?;
+    Ok(size)
+}
+
+fn walk<W: World>(world: &W, size: &mut Size) -> Result<(), String> {
     let first = reach(world, &[])?;
-    let mut size = Size {
-        states: 1,
-        ..Size::default()
-    };
+    size.states = 1;
     let mut seen = BTreeSet::from([world.canon(&first)]);
     let mut ahead = VecDeque::from([(Vec::new(), world.events(&first))]);
     while let Some((path, events)) = ahead.pop_front() {
         size.depth = path.len();
         size.endings += usize::from(events.is_empty());
         for event in events {
+            size.transitions += 1;
             let mut path = path.clone();
             path.push(event);
             let state = reach(world, &path)?;
@@ -108,7 +130,6 @@ pub(crate) fn explore<W: World>(world: &W) -> Result<Size, String> {
                     return Err(story(&path, &format!("D9: another state by {other:?}")));
                 }
             }
-            size.transitions += 1;
             if seen.insert(canon) {
                 size.states += 1;
                 ahead.push_back((path, world.events(&state)));
@@ -118,24 +139,20 @@ pub(crate) fn explore<W: World>(world: &W) -> Result<Size, String> {
             return Err(story(&path, "there is no end of states"));
         }
     }
-    Ok(size)
+    Ok(())
 }
 
 /// The state at the end of `path`.
 fn reach<W: World>(world: &W, path: &[W::Event]) -> Result<W::State, String> {
-    // A machine's own assertion is told with its story, too.
-    let walked = catch_unwind(AssertUnwindSafe(|| {
+    let walked = quietly(|| {
         let mut state = world.start()?;
         for event in path {
             world.take(&mut state, *event)?;
         }
         world.look(&mut state)?;
         Ok(state)
-    }));
-    match walked {
-        Ok(walked) => walked.map_err(|why: String| story(path, &why)),
-        Err(panic) => Err(story(path, &words(&*panic))),
-    }
+    });
+    walked.map_err(|why| story(path, &why))
 }
 
 fn story(path: &[impl Debug], why: &str) -> String {
@@ -143,8 +160,13 @@ fn story(path: &[impl Debug], why: &str) -> String {
     format!("{why}\n    after {}", steps.join(", "))
 }
 
+/// What is checked, with an assertion of the machine's own as one more finding.
+pub(crate) fn quietly<T>(check: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
+    catch_unwind(AssertUnwindSafe(check)).unwrap_or_else(|panic| Err(words(&*panic)))
+}
+
 /// What a panic says.
-pub(crate) fn words(panic: &(dyn std::any::Any + Send)) -> String {
+fn words(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
     let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
     text.unwrap_or_else(|| "a panic without words".to_owned())

@@ -71,6 +71,12 @@ fn d1_to_d10_hold_in_every_state_of_three_lanes_that_make_progress() {
 }
 
 #[test]
+fn d4_holds_in_every_state_of_a_plan_that_names_a_lane_twice() {
+    let whole = walk_modes("a lane twice", dispatch::twice);
+    assert!(whole.states >= 10_000, "{whole}");
+}
+
+#[test]
 fn d11_holds_in_every_state_of_one_lane_in_four_modes() {
     let whole = walk("one lane in four modes", &alone::worlds());
     assert!(whole.states >= 500, "{whole}");
