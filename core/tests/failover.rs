@@ -6,6 +6,7 @@ use bytes::Bytes;
 use http_body::{Body, Frame};
 use proptest::prelude::*;
 use segue_core::breaker::{Bank, Lane, Phase};
+use segue_core::driver::body::OVERLAP;
 use segue_core::driver::body::{Cut, RelayBody, Session};
 use segue_core::driver::exchange::{Wanted, read_all_within};
 use segue_core::driver::open::open;
@@ -469,6 +470,24 @@ fn f5_a_copy_that_falls_silent_in_the_overlap_is_given_up() {
     assert_eq!((bytes, clean), (content, true));
     assert_eq!(closing.served, [(0, 2_500), (2, 2_500)]);
     assert_eq!(toy.at(), Limits::default().first_byte);
+    assert_quiet(&toy, &bank);
+}
+
+#[test]
+fn a_source_that_dies_every_few_bytes_is_not_asked_for_ever() {
+    let content = music(1, 200_000);
+    let dies = |cut| Host {
+        cut: Some(cut),
+        ..Host::serving(&content)
+    };
+    // The second brings one new byte behind the overlap, each time.
+    let toy = Toy::new([("first", dies(50_000)), ("second", dies(OVERLAP + 1))]);
+    let bank = Arc::new(bank());
+    let opened = open_all(&toy, &bank, 2);
+    let (bytes, clean, closing) = relay(&toy, &bank, opened, &[1, 0]);
+    assert_eq!((&bytes[..], clean), (&content[..], true));
+    assert_eq!(closing.served[..2], [(0, 50_000), (1, 1)]);
+    assert!(closing.served[2..].iter().all(|(source, _)| *source == 0));
     assert_quiet(&toy, &bank);
 }
 

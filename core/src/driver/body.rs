@@ -30,8 +30,9 @@ pub struct Continuation<B> {
     pub body: B,
 }
 
-/// Finds a proved copy to go on from: given the offset in the body and the last bytes before it.
-pub type Reopen<B> = Box<dyn FnMut(u64, Bytes) -> Boxed<Option<Continuation<B>>> + Send>;
+/// Finds a proved copy to go on from: given the offset in the body, the last bytes before it, and the candidates
+/// that are spent ([`PROGRESS`]).
+pub type Reopen<B> = Box<dyn FnMut(u64, Bytes, &[usize]) -> Boxed<Option<Continuation<B>>> + Send>;
 
 /// How a session went, for its activity row.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,6 +67,10 @@ pub struct Session<B> {
 /// How much of what has passed is kept to compare a copy with.
 pub const OVERLAP: usize = 16 * 1024;
 
+/// A candidate that broke before it had brought so many bytes is spent: no copy goes on from it. Otherwise one that
+/// dies every few bytes would be asked a thousand times for one track.
+pub const PROGRESS: u64 = 16 * 1024;
+
 /// See the module.
 pub struct RelayBody<R: Runtime> {
     clock: R::Clock,
@@ -76,6 +81,7 @@ pub struct RelayBody<R: Runtime> {
     reopen: Option<Reopen<BodyOf<R>>>,
     tail: Tail,
     served: Vec<(usize, u64)>,
+    spent: Vec<usize>,
     on_close: Option<OnClose>,
     on_bytes: Box<dyn FnMut(u64) + Send>,
 }
@@ -98,6 +104,7 @@ impl<R: Runtime> RelayBody<R> {
             tail: Tail::new(session.reopen.is_some()),
             reopen: session.reopen,
             served: vec![(session.candidate, 0)],
+            spent: Vec::new(),
             on_close: Some(session.on_close),
             on_bytes: session.on_bytes,
         }
@@ -153,7 +160,11 @@ impl<R: Runtime> RelayBody<R> {
             }
             Step::Resume { from, ending } => match &mut self.reopen {
                 Some(reopen) => {
-                    let search = reopen(from, self.tail.bytes());
+                    if let Some((candidate, _)) = self.served.last().filter(|(_, n)| *n < PROGRESS)
+                    {
+                        self.spent.push(*candidate);
+                    }
+                    let search = reopen(from, self.tail.bytes(), &self.spent);
                     self.upstream = Upstream::Reopening(ending, search);
                     None
                 }

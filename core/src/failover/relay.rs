@@ -38,13 +38,6 @@ pub enum Step {
     Finish,
 }
 
-/// A source that brings fewer bytes than this before it breaks has hardly gone on at all,
-const PROGRESS: u64 = 16 * 1024;
-
-/// and after more than so many of them in a row the stream breaks as well: two sources that die every few
-/// bytes would be asked a thousand times for one track.
-const POOR: u32 = 3;
-
 /// The relay of one committed body.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Relay {
@@ -52,10 +45,6 @@ pub struct Relay {
     passed: u64,
     idle: Duration,
     resumable: bool,
-    /// Where the source that is relayed now began.
-    began_at: u64,
-    /// Sources in a row that brought less than [`PROGRESS`].
-    poor: u32,
     /// Since when we have been waiting for the upstream; `None` while the client is the slow one.
     waiting_since: Option<Tick>,
 }
@@ -69,8 +58,6 @@ impl Relay {
             passed: 0,
             idle,
             resumable: resumable && announced.is_some(),
-            began_at: 0,
-            poor: 0,
             waiting_since: None,
         }
     }
@@ -125,7 +112,6 @@ impl Relay {
 
     /// A copy goes on from where the last source stopped.
     pub fn resumed(&mut self) {
-        self.began_at = self.passed;
         self.waiting_since = None;
     }
 
@@ -147,11 +133,7 @@ impl Relay {
 
     fn give_up(&mut self, ending: Ending) -> Step {
         self.waiting_since = None;
-        self.poor = match self.passed - self.began_at < PROGRESS {
-            true => self.poor + 1,
-            false => 0,
-        };
-        if self.resumable && self.poor <= POOR {
+        if self.resumable {
             Step::Resume {
                 from: self.passed,
                 ending,
@@ -205,21 +187,6 @@ mod tests {
         assert_eq!(relay.chunk(25), Step::Deliver(10));
         assert_eq!(relay.chunk(5), Step::Deliver(0));
         assert_eq!(relay.passed(), 10);
-    }
-
-    #[test]
-    fn sources_that_bring_next_to_nothing_are_not_asked_for_ever() {
-        let mut relay = Relay::new(Some(1 << 30), IDLE, true);
-        let breaks_after = |relay: &mut Relay, bytes| {
-            relay.resumed();
-            relay.chunk(bytes);
-            relay.broke(NetError::Reset) == Step::Break(Ending::Truncated)
-        };
-        assert!((0..100).all(|_| !breaks_after(&mut relay, PROGRESS)));
-        assert!((0..POOR).all(|_| !breaks_after(&mut relay, 1)));
-        assert!(!breaks_after(&mut relay, PROGRESS), "a good one makes up");
-        assert!((0..POOR).all(|_| !breaks_after(&mut relay, 1)));
-        assert!(breaks_after(&mut relay, 1));
     }
 
     #[test]

@@ -138,10 +138,11 @@ pub(crate) fn relayed(
 /// Goes on from one of `copies`.
 fn reopener(toy: &Toy, bank: &Arc<Mutex<Bank>>, total: u64, copies: &[usize]) -> Reopen<ToyBody> {
     let (world, shared, copies) = (toy.clone(), Arc::clone(bank), copies.to_vec());
-    Box::new(move |at, tail| {
+    Box::new(move |at, tail, spent| {
         let broken = Break { at, total, tail };
         let lanes = candidates(3);
-        let lanes = copies.iter().map(|n| (*n, lanes[*n].clone())).collect();
+        let left = copies.iter().filter(|n| !spent.contains(n));
+        let lanes = left.map(|n| (*n, lanes[*n].clone())).collect();
         let (world, shared) = (world.clone(), Arc::clone(&shared));
         Box::pin(async move {
             let limits = Limits::default();

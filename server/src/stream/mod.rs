@@ -236,10 +236,11 @@ fn reopener<R: HubRuntime>(
     let mut copies: Vec<usize> = (0..candidates.len()).filter(is_copy).collect();
     copies.sort_by_key(|at| (*at == committed, *at));
     let hub = hub.clone();
-    Some(Box::new(move |passed, tail| {
+    Some(Box::new(move |passed, tail, spent| {
         let hub = hub.clone();
         let candidates = Arc::clone(&candidates);
-        let copies = copies.clone();
+        let mut copies = copies.clone();
+        copies.retain(|at| !spent.contains(at));
         Box::pin(async move {
             let lanes = copies.iter().map(|at| (*at, candidates[*at].lane()));
             let broken = Break {
