@@ -4,9 +4,12 @@
 use crate::wire::{Links, Wire};
 use axum::Router;
 use hyper::server::conn::http1;
+use hyper::service::{Service, service_fn};
 use hyper_util::rt::TokioIo;
 use hyper_util::service::TowerToHyperService;
 use madsim::net::TcpListener;
+use segue_core::driver::drained::{Drained, Flushes};
+use std::convert::Infallible;
 use std::io;
 use std::net::SocketAddr;
 
@@ -18,8 +21,13 @@ pub async fn serve(at: SocketAddr, app: Router, links: Links) -> io::Result<()> 
     let listener = TcpListener::bind(at).await?;
     loop {
         let (stream, _) = listener.accept().await?;
-        let wire = Wire::accepted(stream, &links)?;
-        let service = TowerToHyperService::new(app.clone());
+        let flushes = Flushes::default();
+        let wire = Wire::accepted(stream, &links)?.counting(flushes.clone());
+        let app = TowerToHyperService::new(app.clone());
+        let service = service_fn(move |request| {
+            let (response, flushes) = (app.call(request), flushes.clone());
+            async move { Ok::<_, Infallible>(response.await?.map(|body| Drained::new(body, flushes))) }
+        });
         madsim::task::spawn(async move {
             // Clients hang up; that is theirs to do.
             let _ = http1::Builder::new()

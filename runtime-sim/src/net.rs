@@ -4,7 +4,7 @@ use crate::SimClock;
 use crate::http::BUFFER;
 use crate::wire::{Links, Wire};
 use bytes::Bytes;
-use http::header::{HOST, HeaderValue};
+use http::header::{HOST, HeaderValue, RANGE};
 use http_body_util::Full;
 use hyper::body::{Body, Frame, Incoming};
 use hyper::client::conn::http1;
@@ -63,6 +63,8 @@ pub struct Exchange {
     pub peer: SocketAddr,
     /// Path and query.
     pub target: String,
+    /// Whether it asks for a part.
+    pub ranged: bool,
     /// When it was begun.
     pub began: Tick,
     /// When the other side had accepted the connection.
@@ -84,13 +86,14 @@ struct Log {
 }
 
 impl Log {
-    fn begin(&self, peer: SocketAddr, target: &str) -> Open {
+    fn begin(&self, peer: SocketAddr, request: &http::Request<Bytes>) -> Open {
         let exchange = {
             let mut exchanges = lock(&self.exchanges);
             let exchange = Exchange {
                 serial: exchanges.len(),
                 peer,
-                target: target.to_owned(),
+                target: request.uri().to_string(),
+                ranged: request.headers().contains_key(RANGE),
                 began: self.clock.now(),
                 accepted: None,
                 answered: None,
@@ -252,7 +255,7 @@ impl Network for SimNetwork {
         let authority = request.uri().authority().ok_or(NetError::BadUrl)?.clone();
         let peer: SocketAddr = authority.as_str().parse().map_err(|_| NetError::Dns)?;
         let request = origin_form(request, authority.as_str())?;
-        let open = self.log.begin(peer, &request.uri().to_string());
+        let open = self.log.begin(peer, &request);
         let answer = self.exchange(request, peer, &accepted, &open).await;
         open.answered(match &answer {
             Ok(response) => Ok(response.status().as_u16()),

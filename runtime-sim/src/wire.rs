@@ -6,6 +6,7 @@
 //! closed fails: hyper flushes on every poll, so it would see a reset before a reply under way.
 
 use madsim::net::TcpStream;
+use segue_core::driver::drained::Flushes;
 use segue_core::driver::lock;
 use std::collections::BTreeMap;
 use std::io;
@@ -41,6 +42,7 @@ pub struct Wire {
     stream: TcpStream,
     outgoing: Shared,
     incoming: Shared,
+    flushes: Flushes,
 }
 
 impl Wire {
@@ -53,6 +55,7 @@ impl Wire {
             stream,
             outgoing: pair.0,
             incoming: pair.1,
+            flushes: Flushes::default(),
         })
     }
 
@@ -72,7 +75,14 @@ impl Wire {
             stream,
             outgoing: pair.1,
             incoming: pair.0,
+            flushes: Flushes::default(),
         })
+    }
+
+    /// Tells `flushes` when everything has been sent.
+    pub fn counting(mut self, flushes: Flushes) -> Self {
+        self.flushes = flushes;
+        self
     }
 }
 
@@ -143,6 +153,7 @@ impl AsyncWrite for Wire {
 
     /// What was written is on its way.
     fn poll_flush(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.flushes.flushed();
         Poll::Ready(Ok(()))
     }
 

@@ -164,6 +164,8 @@ pub struct Call {
     pub track: Option<usize>,
     /// The random text that this call alone carries.
     pub salt: String,
+    /// Whether it asks for a part.
+    pub ranged: bool,
     /// When it began.
     pub began: Tick,
     /// When the source accepted the connection.

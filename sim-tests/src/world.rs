@@ -334,6 +334,7 @@ impl Watcher {
             source,
             track: id.and_then(|id| shelf::number_of(source, &id)),
             salt: param("s").unwrap_or_default(),
+            ranged: exchange.ranged,
             began: exchange.began,
             accepted: None,
             answered: None,

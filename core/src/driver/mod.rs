@@ -5,6 +5,7 @@
 
 pub mod body;
 pub mod call;
+pub mod drained;
 pub mod exchange;
 pub mod open;
 pub mod pull;

@@ -1,8 +1,8 @@
 //! The byte stream under one client's connection: queues in the kernel what his pace deserves.
 
-use super::drained::Flushes;
 use crate::pace::{Pace, Pacer};
 use crate::sockopt;
+use segue_core::driver::drained::Flushes;
 use std::io::{self, IoSlice};
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};

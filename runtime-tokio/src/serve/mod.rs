@@ -4,18 +4,16 @@
 //! has no bound for connections, heads or what waits for a slow client.
 
 mod downstream;
-mod drained;
 
 use crate::sockopt;
 use downstream::Downstream;
-use drained::{Drained, Flushes};
 use futures_util::future::{Either, select};
 use http::{Request, Response};
 use hyper::body::{Body, Incoming};
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
-use std::error::Error;
+use segue_core::driver::drained::{Cause, Drained, Flushes};
 use std::future::{Future, poll_fn};
 use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
@@ -44,8 +42,6 @@ const GRACE: Duration = Duration::from_secs(5);
 
 /// How long to leave the backlog alone when this machine has no descriptor or memory left.
 const EXHAUSTED_PAUSE: Duration = Duration::from_millis(100);
-
-type Cause = Box<dyn Error + Send + Sync>;
 
 /// Serves `service` on `listener` until `shutdown` ends, then lets begun replies finish for a grace
 /// period. The client's [`SocketAddr`] is in each request's extensions. A client that closes, wholly or its

@@ -2,7 +2,7 @@
 
 use crate::outcome::{Call, Outcome, QUICK};
 use crate::scenario::{Midstream, Scenario};
-use crate::shelf::{self, NAMES};
+use crate::shelf::NAMES;
 use segue_core::Tick;
 use segue_core::breaker::Phase;
 use segue_core::failover::{LAST_RESORT_AFTER, Limits};
@@ -65,14 +65,12 @@ fn last_resort(
     if call.began + limits.suspect < until + LAST_RESORT_AFTER {
         broken.push(format!("F4: {} too soon after a failure", name(call)));
     }
+    if call.ranged && scenario.midstream == Midstream::Resume {
+        // A stream that broke goes on from a copy or not at all, and not all copies are asked.
+        return;
+    }
     let holders = call.track.map_or(&[][..], |track| &outcome.ranked[track]);
-    let size = |source: usize| call.track.and_then(|track| shelf::size(source, track));
-    // A stream that broke is continued from a copy or not at all.
-    let is_candidate = |other: &&usize| {
-        scenario.midstream == Midstream::Abort || size(**other) == size(call.source)
-    };
-    let others = holders.iter().filter(|other| **other != call.source);
-    for other in others.filter(is_candidate) {
+    for other in holders.iter().filter(|other| **other != call.source) {
         let is_open = matches!(call.breakers[*other].phase, Phase::Open { .. });
         // It may be well again, or have said that it has not got the track; it was asked in any case.
         let was_asked = earlier.iter().any(|before| {

@@ -74,8 +74,8 @@ fn committed(scenario: &Scenario, heard: &Heard, row: &StreamOperation, broken: 
     let served: u64 = row.attempts.iter().map(|attempt| attempt.bytes).sum();
     let unheard = row.bytes.saturating_sub(heard.length);
     let bytes_fit = match heard.ending {
-        Ending::Clean => unheard == 0,
-        Ending::Broken(_) | Ending::Left | Ending::Hung => unheard <= UNDER_WAY,
+        Ending::Clean | Ending::Broken(_) => unheard == 0,
+        Ending::Left | Ending::Hung => unheard <= UNDER_WAY,
     };
     if row.bytes < heard.length || !bytes_fit || served != row.bytes {
         broken.push(format!(

@@ -4,18 +4,22 @@
 //! head, if the body fails early, and whatever a slow client has not taken yet. A client of a broken body is to
 //! get every byte that counts as sent.
 
-use super::Cause;
-use hyper::body::{Body, Frame, SizeHint};
+use super::lock;
+use http_body::{Body, Frame, SizeHint};
+use std::error::Error;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker, ready};
+
+/// Why a body broke.
+pub type Cause = Box<dyn Error + Send + Sync>;
 
 /// Counts how often everything that was written to one connection has been passed to the kernel: hyper flushes the
 /// stream below it only when nothing waits in its own buffer.
-#[derive(Clone, Default)]
-pub(super) struct Flushes(Arc<Mutex<Seen>>);
+#[derive(Clone, Debug, Default)]
+pub struct Flushes(Arc<Mutex<Seen>>);
 
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct Seen {
     flushes: u64,
     waiting: Option<Waker>,
@@ -23,7 +27,7 @@ struct Seen {
 
 impl Flushes {
     /// Everything is with the kernel.
-    pub(super) fn flushed(&self) {
+    pub fn flushed(&self) {
         let waiting = self.with(|seen| {
             seen.flushes += 1;
             seen.waiting.take()
@@ -48,12 +52,13 @@ impl Flushes {
     }
 
     fn with<T>(&self, change: impl FnOnce(&mut Seen) -> T) -> T {
-        change(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+        change(&mut lock(&self.0))
     }
 }
 
 /// See the module.
-pub(super) struct Drained<B> {
+#[derive(Debug)]
+pub struct Drained<B> {
     body: Pin<Box<B>>,
     flushes: Flushes,
     /// How it broke, and the flushes there had been by then.
@@ -61,7 +66,8 @@ pub(super) struct Drained<B> {
 }
 
 impl<B> Drained<B> {
-    pub(super) fn new(body: B, flushes: Flushes) -> Self {
+    /// `flushes` are those of the connection that `body` goes out on.
+    pub fn new(body: B, flushes: Flushes) -> Self {
         Drained {
             body: Box::pin(body),
             flushes,
