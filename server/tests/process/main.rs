@@ -1,6 +1,7 @@
 //! Real processes, real sockets, real files: what the simulator cannot see (docs/simulation.md).
 //!
-//! The real program is killed in the middle of its work, again and again, on one data directory.
+//! [`kill`] kills the real program in the middle of its work, again and again, on one data directory. [`toxics`] puts
+//! every fault of a network between a hub and a healthy source.
 
 mod chance;
 mod client;
@@ -8,3 +9,8 @@ mod kill;
 mod ledger;
 mod plan;
 mod program;
+mod proxy;
+mod toxics;
+#[path = "../hub/world.rs"]
+#[expect(dead_code, reason = "the other tests of a hub use the rest")]
+mod world;
