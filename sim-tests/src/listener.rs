@@ -15,8 +15,9 @@ use std::net::SocketAddr;
 use std::ops::ControlFlow;
 use std::time::Duration;
 
-/// Longer than anything may take: the hub gives up a silent source after half a minute.
-const PATIENCE: Duration = Duration::from_secs(300);
+/// Longer than anything may take. The hub gives up a silent source after half a minute, but a stream that is resumed
+/// may go on so for every 16 KiB.
+const PATIENCE: Duration = Duration::from_secs(3_600);
 
 /// A listener of one user.
 #[derive(Clone)]

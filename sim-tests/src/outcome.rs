@@ -87,6 +87,10 @@ impl Outcome {
 /// Messages of up to this latency, in milliseconds, leave every stage of an opening its time.
 pub const QUICK: u64 = 300;
 
+/// Messages of up to this latency, in milliseconds, let every source accept within the stagger. One that does not, and
+/// loses against another, is taken for a machine that is off.
+pub const PROMPT: u64 = 60;
+
 /// The phase of the scenario in which something was asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Act {

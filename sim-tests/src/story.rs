@@ -67,7 +67,7 @@ fn simulate(scenario: &Scenario, lines: Timeline) -> Outcome {
         let (mut world, log) = World::build(scenario, lines).await;
         let _logging = tracing::dispatcher::set_default(&log);
         let outcome = world.play(scenario).await;
-        world.end();
+        world.end().await;
         outcome
     })
 }

@@ -8,6 +8,7 @@ use crate::shelf;
 use bytes::Bytes;
 use madsim::net::TcpListener;
 use madsim::runtime::{Handle, NodeHandle};
+use madsim::time::sleep;
 use segue::hub::{Folders, Hub, HubParts, Passwords, Pictures, Settings};
 use segue::router::router;
 use segue::sources::{LinkSpec, SourceSpec};
@@ -39,6 +40,7 @@ pub(crate) struct World {
     pub(crate) dark: Dark,
     pub(crate) sources: Vec<Source>,
     pub(crate) hub: Hub<SimRuntime>,
+    hub_node: NodeHandle,
     pub(crate) network: SimNetwork,
     pub(crate) listeners: Vec<(NodeHandle, Listener)>,
     pub(crate) errors: Arc<Mutex<Vec<String>>>,
@@ -82,7 +84,7 @@ impl World {
                 (node, listener)
             })
             .collect();
-        start_hub(&hub, links);
+        let hub_node = start_hub(&hub, links);
         let errors = Arc::default();
         let log = Log::new(trace.clone(), Arc::clone(&errors));
         let world = World {
@@ -91,6 +93,7 @@ impl World {
             dark,
             sources,
             hub,
+            hub_node,
             network,
             listeners,
             errors,
@@ -104,9 +107,17 @@ impl World {
         lock(&self.watcher.calls).values().cloned().collect()
     }
 
-    /// Lets go of what would keep itself alive.
-    pub(crate) fn end(&self) {
+    /// Ends all nodes. What waits for something inside itself would else stay in memory when the simulation is over.
+    pub(crate) async fn end(self) {
         lock(&self.watcher.hub).take();
+        let handle = Handle::current();
+        let sources = self.sources.iter().map(|source| &source.node);
+        let listeners = self.listeners.iter().map(|(node, _)| node);
+        for node in sources.chain(listeners).chain([&self.hub_node]) {
+            handle.kill(node.id());
+        }
+        // The tasks are dropped when their turn comes.
+        sleep(Duration::from_secs(1)).await;
     }
 }
 
@@ -212,7 +223,7 @@ fn instance(source: &SourceSpec) -> InstanceSpec {
     }
 }
 
-fn start_hub(hub: &Hub<SimRuntime>, links: Links) {
+fn start_hub(hub: &Hub<SimRuntime>, links: Links) -> NodeHandle {
     let hub = hub.clone();
     Handle::current()
         .create_node()
@@ -228,7 +239,7 @@ fn start_hub(hub: &Hub<SimRuntime>, links: Links) {
                 panic!("the hub stopped serving: {served:?}");
             }
         })
-        .build();
+        .build()
 }
 
 fn node(name: &str, at: SocketAddr) -> NodeHandle {

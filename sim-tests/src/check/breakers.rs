@@ -1,6 +1,6 @@
 //! F4, D8, B1 and the budgets: whom the hub calls, when, and for how long.
 
-use crate::outcome::{Call, Outcome, QUICK};
+use crate::outcome::{Call, Outcome, PROMPT};
 use crate::scenario::{Midstream, Scenario};
 use crate::shelf::NAMES;
 use segue_core::Tick;
@@ -93,7 +93,7 @@ fn unjustly_suspect(call: &Call, outcome: &Outcome, broken: &mut Vec<String>) {
     for (source, view) in call.breakers.iter().enumerate() {
         if view.phase != Phase::Closed
             && outcome.was_never_in_trouble(source, call.began)
-            && outcome.slowest(call.began) <= QUICK
+            && outcome.slowest(call.began) <= PROMPT
         {
             let name = NAMES[source];
             broken.push(format!(
