@@ -130,10 +130,12 @@ pub enum Twin {
     ActivityBeforeWinner,
     /// Activity never ends.
     ActivityNeverClosed,
-    /// A HEAD opens the track upstream.
-    HeadOpensUpstream,
-    /// Parameters are resolved for the first candidate and used for all.
-    ParametersResolvedOnce,
+    /// A request that nobody could answer leaves no row.
+    FailureUnrecorded,
+    /// A copy that goes on is not among the attempts.
+    ResumedUnlisted,
+    /// It is forgotten whose bytes a client holds.
+    LastServedForgotten,
 }
 
 impl Twin {
@@ -198,11 +200,12 @@ impl Twin {
     ];
 
     /// The bugs in the server, which only a whole product can show.
-    pub const SERVER: [Twin; 4] = [
+    pub const SERVER: [Twin; 5] = [
         Twin::ActivityBeforeWinner,
         Twin::ActivityNeverClosed,
-        Twin::HeadOpensUpstream,
-        Twin::ParametersResolvedOnce,
+        Twin::FailureUnrecorded,
+        Twin::ResumedUnlisted,
+        Twin::LastServedForgotten,
     ];
 
     /// The rule that it removes: a number of the contracts, or a section with its rule or row.
@@ -254,9 +257,9 @@ impl Twin {
             Twin::RankKeysSwapped => "R1",
             Twin::RankTies => "R2",
             Twin::ActivityBeforeWinner => "3.10",
-            Twin::ActivityNeverClosed => "F6",
-            Twin::HeadOpensUpstream => "3.9",
-            Twin::ParametersResolvedOnce => "3.4",
+            Twin::ActivityNeverClosed | Twin::ResumedUnlisted => "F6",
+            Twin::FailureUnrecorded => "3.10",
+            Twin::LastServedForgotten => "3.8",
         }
     }
 }

@@ -39,13 +39,23 @@ pub struct Run {
 /// Plays a scenario, in a thread of its own: `HashMap` and `getrandom` are only seeded in one that has
 /// used neither yet.
 pub fn run(scenario: &Scenario) -> Run {
+    run_within(scenario, |simulation| simulation())
+}
+
+/// As [`run`], within something that is chosen for the thread of the simulation: a broken twin.
+pub fn run_within(
+    scenario: &Scenario,
+    within: impl FnOnce(&mut dyn FnMut() -> Outcome) -> Outcome + Send,
+) -> Run {
     let lines = Timeline::default();
     let finished = std::thread::scope(|scope| {
         let lines = Timeline::clone(&lines);
         let thread = std::thread::Builder::new()
             .name("simulation".to_owned())
             .stack_size(16 * 1024 * 1024)
-            .spawn_scoped(scope, move || simulate(scenario, lines));
+            .spawn_scoped(scope, move || {
+                within(&mut || simulate(scenario, Timeline::clone(&lines)))
+            });
         match thread {
             Ok(thread) => thread.join(),
             Err(error) => resume_unwind(Box::new(format!("no thread: {error}"))),

@@ -25,6 +25,7 @@ use segue_core::io::{Clock, Network, Runtime};
 use segue_core::source::opening::{MediaHead, Served};
 use segue_core::source::range::ContentRange;
 use segue_core::source::transcode::StreamParams;
+use segue_core::twin::{self, Twin};
 use segue_sqlite::{AttemptRow, OperationStatus, StreamOperation};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -110,6 +111,10 @@ async fn commit<R: HubRuntime>(
     let limits = &hub.settings().limits;
     // Held until the activity row counts the stream instead.
     let rooms = Mutex::new(Vec::new());
+    let row = |status| row(&call, &subject, started, status);
+    if twin::is(Twin::ActivityBeforeWinner) {
+        hub.activity().open(row(OperationStatus::Active));
+    }
     let opened = open(
         hub.runtime(),
         hub.bank(),
@@ -124,15 +129,16 @@ async fn commit<R: HubRuntime>(
     )
     .await;
     note_attempts(&hub, &subject, &candidates, &opened);
-    let row = |status| row(&call, &subject, started, status);
     match opened.outcome {
         Outcome::Committed { candidate, opening } => {
             let chosen = &candidates[candidate];
             match respond::head_for(chosen, &opening, purpose == Purpose::Download, &subject) {
                 respond::Head::Refused(response) => response,
                 respond::Head::Body(mut response, media) => {
-                    hub.served()
-                        .remember(&call.user.name, &subject.track_id, &chosen.track);
+                    if !twin::is(Twin::LastServedForgotten) {
+                        hub.served()
+                            .remember(&call.user.name, &subject.track_id, &chosen.track);
+                    }
                     let operation = hub.activity().open(StreamOperation {
                         source_id: Some(chosen.source.id().to_owned()),
                         source_kind: Some(chosen.source.kind()),
@@ -161,12 +167,15 @@ async fn commit<R: HubRuntime>(
             }
         }
         Outcome::Exhausted { retry_after } => {
-            hub.activity().failed(StreamOperation {
+            let failed = StreamOperation {
                 attempts: attempt_rows(&candidates, &opened.attempts, &[]),
                 ended_at: Some(hub.clock().wall()),
                 error: Some(UNREACHABLE.to_owned()),
                 ..row(OperationStatus::Failed)
-            });
+            };
+            if !twin::is(Twin::FailureUnrecorded) {
+                hub.activity().failed(failed);
+            }
             respond::unavailable(UNREACHABLE, retry_after)
         }
         // The future is dropped when the client leaves, so nobody reads this.
@@ -213,7 +222,9 @@ fn session<R: HubRuntime>(
                 hub.metrics().bytes(candidates[*at].source.id(), *bytes);
             }
             let closed = closed(hub.clock().wall(), &candidates, &attempts, closing);
-            hub.activity().close(&operation, closed);
+            if !twin::is(Twin::ActivityNeverClosed) {
+                hub.activity().close(&operation, closed);
+            }
         }),
     }
 }
@@ -335,6 +346,7 @@ fn attempt_rows(
             },
         })
         .collect();
+    let served = served.filter(|_| !twin::is(Twin::ResumedUnlisted));
     rows.extend(served.map(|(at, bytes)| AttemptRow {
         source_id: source_id(*at),
         outcome: "resumed".to_owned(),
