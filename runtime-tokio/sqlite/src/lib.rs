@@ -36,6 +36,7 @@ pub use db::Db;
 pub use error::{Error, Result};
 pub use group::Group;
 pub use read::Reader;
+pub use read::catalog::Playable;
 pub use read::lists::{AlbumOrder, RandomFilter};
 pub use read::search::{Found, SearchQuery};
 pub use read::sources::Counts;

@@ -58,6 +58,9 @@ fn r1_candidates_come_in_the_comparators_order() {
         expected.sort_by(|a, b| compare(&key(a), &key(b)));
         let song = shelf.reader.song(0, &track_id("One", "First")).unwrap().unwrap();
         prop_assert_eq!(&song.source, &expected[0], "what getSong shows is what is tried first");
+        let playable = shelf.reader.playable(&track_id("One", "First")).unwrap().unwrap();
+        let places: Vec<_> = playable.places.into_iter().map(|(source, _)| source).collect();
+        prop_assert_eq!(&places, &expected, "a stream tries them in the same order");
         prop_assert_eq!(shelf.reader.candidates(&track_id("One", "First")).unwrap(), expected);
     });
 }

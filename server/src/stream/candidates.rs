@@ -65,30 +65,15 @@ impl Candidate {
 /// Looks the track up; `None` when there is no such track or nothing holds it any more.
 pub(super) async fn subject<R: HubRuntime>(
     hub: &Hub<R>,
-    call: &Call,
     id: String,
 ) -> Result<Option<Subject>, StoreError> {
-    let user = call.user.id;
-    hub.look_up(move |reader| {
-        let Some(id) = reader.resolve(&id)? else {
-            return Ok(None);
-        };
-        let Some(song) = reader.song(user, &id)? else {
-            return Ok(None);
-        };
-        let mut sources = Vec::new();
-        for source in reader.candidates(&id)? {
-            let path = reader.track_path(&source.instance, &source.remote_id)?;
-            sources.push((source, path));
-        }
-        Ok(Some(Subject {
-            track_id: id,
-            title: song.track.title,
-            artist: song.track.artist_name,
-            sources,
-        }))
-    })
-    .await
+    let playable = hub.look_up(move |reader| reader.playable(&id)).await?;
+    Ok(playable.map(|playable| Subject {
+        track_id: playable.track_id,
+        title: playable.title,
+        artist: playable.artist_name,
+        sources: playable.places,
+    }))
 }
 
 /// The candidates in the order in which they are to be tried; parameters resolved for each (rules 1, 4, 8).

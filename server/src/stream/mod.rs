@@ -73,7 +73,7 @@ async fn play<R: HubRuntime>(
         Ok(id) => id.to_owned(),
         Err(error) => return error.response(&call.format),
     };
-    let subject = match candidates::subject(&hub, &call, id).await {
+    let subject = match candidates::subject(&hub, id).await {
         Ok(Some(subject)) => subject,
         Ok(None) => return not_found(&call),
         Err(error) => {

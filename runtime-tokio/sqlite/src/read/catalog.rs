@@ -117,6 +117,29 @@ impl Kind {
     }
 }
 
+/// Everywhere a track can be had from, with the path where that is a file of a folder.
+static PLACES: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "SELECT {TRACK_SOURCE_COLUMNS}, i.path FROM track_sources s LEFT JOIN instance_tracks i \
+         ON i.instance_id = s.instance_id AND i.remote_id = s.remote_id \
+         WHERE s.track_id = ?1 ORDER BY {}",
+        *RANKED
+    )
+});
+
+/// A track as a stream needs it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Playable {
+    /// The living id.
+    pub track_id: String,
+    /// Its title.
+    pub title: String,
+    /// Its artist's name.
+    pub artist_name: String,
+    /// Where it can be had, best first; each with the path below the root when it is a file of a folder.
+    pub places: Vec<(TrackSource, Option<String>)>,
+}
+
 impl Reader {
     /// The living id that `id` stands for: itself, or where its alias leads. `None` for an id nobody gave out.
     ///
@@ -322,17 +345,40 @@ impl Reader {
         )
     }
 
-    /// Where a folder's track lies below its root; `None` for other kinds of source.
+    /// What a stream needs of a track: its names and everywhere it can be had from, in rank order. Two statements by
+    /// key, for this is asked with every part of every track. `None` when no source holds such a track.
     ///
     /// # Errors
     /// SQLite's own.
-    pub fn track_path(&self, instance: &str, remote_id: &str) -> Result<Option<String>> {
-        let path: Option<Option<String>> = self.one(
-            "SELECT path FROM instance_tracks WHERE instance_id = ?1 AND remote_id = ?2",
-            [instance, remote_id],
-            |c| c.next(),
-        )?;
-        Ok(path.flatten())
+    pub fn playable(&self, id: &str) -> Result<Option<Playable>> {
+        let named = |id: &str| {
+            self.one(
+                "SELECT id, title, artist_name FROM unified_tracks WHERE id = ?1",
+                [id],
+                |c| {
+                    Ok(Playable {
+                        track_id: c.next()?,
+                        title: c.next()?,
+                        artist_name: c.next()?,
+                        places: Vec::new(),
+                    })
+                },
+            )
+        };
+        let found = match named(id)? {
+            Some(found) => Some(found),
+            None => match self.resolve(id)? {
+                Some(living) => named(&living)?,
+                None => None,
+            },
+        };
+        let Some(mut playable) = found else {
+            return Ok(None);
+        };
+        playable.places = self.all(&PLACES, [&playable.track_id], |c| {
+            Ok((rows::track_source(c)?, c.next()?))
+        })?;
+        Ok((!playable.places.is_empty()).then_some(playable))
     }
 
     /// Every picture that shows a track, album or artist, best first, so that art can fail over. A track's own come
