@@ -34,3 +34,13 @@ impl Chance {
         &choices[self.below(choices.len() as u64) as usize]
     }
 }
+
+/// A number that whoever runs the tests may ask for in a variable.
+pub(crate) fn asked_for(name: &str, default: u64) -> u64 {
+    match std::env::var(name) {
+        Ok(text) => text
+            .parse()
+            .unwrap_or_else(|_| panic!("{name} is no number")),
+        Err(_) => default,
+    }
+}

@@ -3,6 +3,7 @@
 //! Each cycle starts the program, checks what the cycles before left, lets clients listen, change and leave while it
 //! synchronises, and kills it at a chosen happening. What a cycle chooses follows from the seed and its number.
 
+use crate::chance::asked_for;
 use crate::client::{Client, Gone};
 use crate::ledger::{Change, Ledger, Marks};
 use crate::plan::{Listener, Plan, SONGS, Sources, library};
@@ -283,7 +284,7 @@ fn kind(moment: Moment) -> &'static str {
     match moment {
         Moment::Descriptors(_) => "starting",
         Moment::Greeting => "greeting",
-        Moment::Requests(_) => "synchronising",
+        Moment::Requests(_) | Moment::Written(_) => "synchronising",
         Moment::Opened(_) => "opening",
         Moment::Bytes(_) => "streaming",
         Moment::Acknowledged(_) => "acknowledging",
@@ -309,15 +310,6 @@ impl Drop for Replay {
                 "again: SEGUE_KILL_SEED={seed} SEGUE_KILL_CYCLES={cycles} cargo test -p segue --test process kill"
             );
         }
-    }
-}
-
-fn asked_for(name: &str, default: u64) -> u64 {
-    match std::env::var(name) {
-        Ok(text) => text
-            .parse()
-            .unwrap_or_else(|_| panic!("{name} is no number")),
-        Err(_) => default,
     }
 }
 

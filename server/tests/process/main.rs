@@ -1,6 +1,7 @@
 //! Real processes, real sockets, real files: what the simulator cannot see (docs/simulation.md).
 //!
-//! [`kill`] kills the real program in the middle of its work, again and again, on one data directory. [`toxics`] puts
+//! [`kill`] kills the real program in the middle of its work, again and again, on one data directory, and [`steps`] in
+//! the middle of a large sync. [`toxics`] puts
 //! every fault of a network between a hub and a healthy source.
 
 mod chance;
@@ -10,6 +11,8 @@ mod ledger;
 mod plan;
 mod program;
 mod proxy;
+mod spoilt;
+mod steps;
 mod toxics;
 #[path = "../hub/world.rs"]
 #[expect(dead_code, reason = "the other tests of a hub use the rest")]

@@ -45,6 +45,12 @@ impl Home {
         self.path("segue-data/segue.db")
     }
 
+    /// Bytes in the write-ahead log.
+    pub(crate) fn written(&self) -> u64 {
+        let log = std::fs::metadata(self.path("segue-data/segue.db-wal"));
+        log.map_or(0, |log| log.len())
+    }
+
     /// What the last process has logged.
     pub(crate) fn log(&self) -> String {
         let log = std::fs::read(self.path("log")).unwrap_or_default();
@@ -103,6 +109,8 @@ pub(crate) enum Moment {
     Greeting,
     /// In its first sync: when the first source was asked so many times.
     Requests(u64),
+    /// In its first sync: when the write-ahead log has so many bytes.
+    Written(u64),
     /// When so many streams have begun.
     Opened(u64),
     /// When the listeners have so many bytes.
@@ -170,9 +178,11 @@ impl Victim {
                 Moment::Bytes(bytes) => tally.bytes >= bytes,
                 Moment::Acknowledged(acknowledged) => tally.acknowledged >= acknowledged,
                 Moment::Left(left) => tally.left >= left,
-                Moment::Descriptors(_) | Moment::Greeting | Moment::Requests(_) | Moment::Rest => {
-                    false
-                }
+                Moment::Descriptors(_)
+                | Moment::Greeting
+                | Moment::Requests(_)
+                | Moment::Written(_)
+                | Moment::Rest => false,
             }
         };
         if is_time {
@@ -229,6 +239,7 @@ impl Victim {
                 None
             }
             Moment::Requests(_)
+            | Moment::Written(_)
             | Moment::Opened(_)
             | Moment::Bytes(_)
             | Moment::Acknowledged(_)
