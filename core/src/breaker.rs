@@ -229,7 +229,8 @@ enum State {
         until: Tick,
         /// The `retry_after` of this window: the one reason why it may exceed the cap.
         retry_after: Duration,
-        last_failure: Tick,
+        /// `None` when it was only silent ([`Breaker::settle_silent`]).
+        last_failure: Option<Tick>,
         probes: Vec<Probe>,
     },
 }
@@ -286,7 +287,7 @@ impl Breaker {
         if now >= *until {
             return self.admit(now);
         }
-        let mut aged = *last_failure + min_age;
+        let mut aged = last_failure.map_or(now, |at| at + min_age);
         if twin::is(Twin::LastResortAtOnce) {
             aged = now;
         }
@@ -325,6 +326,23 @@ impl Breaker {
             Signal::Transient => self.transient(now),
             Signal::Abandoned if twin::is(Twin::AbandonedCounts) => self.transient(now),
             Signal::Abandoned => {}
+        }
+    }
+
+    /// Hands back the permit of a call that another one won against before it was even accepted. The lane
+    /// is left alone like one that failed, for most that do not accept are switched off. Yet nothing has failed: should
+    /// it be all that is left, it was merely far away, and a last resort does not wait for it.
+    pub fn settle_silent(&mut self, now: Tick, permit: Permit) {
+        let before = match self.state {
+            State::Open { last_failure, .. } => last_failure,
+            State::Closed { .. } => None,
+        };
+        let generation = self.generation;
+        self.settle(now, permit, Signal::Transient);
+        if let State::Open { last_failure, .. } = &mut self.state
+            && generation != self.generation
+        {
+            *last_failure = before;
         }
     }
 
@@ -429,7 +447,7 @@ impl Breaker {
         self.state = State::Open {
             until,
             retry_after: longest,
-            last_failure: now,
+            last_failure: Some(now),
             probes: Vec::new(),
         };
         self.generation = self.generation.wrapping_add(1);

@@ -460,7 +460,7 @@ impl<T> Dispatch<T> {
             let is_silent = running.stage == Stage::Connect && is_due(running.accept_by, now);
             let is_silent = is_silent && !twin::is(Twin::SilentLoserForgiven);
             if why == AbortReason::LostRace && is_silent {
-                bank.settle(now, permit, Signal::Transient);
+                bank.settle_silent(now, permit);
                 self.failed(rank, Failure::Transport, now, bank);
                 self.abort(rank, AbortReason::BudgetExceeded(Stage::Connect));
                 continue;

@@ -77,6 +77,26 @@ fn f3_a_black_hole_holds_up_the_next_source_for_the_stagger_and_then_not_at_all(
 }
 
 #[test]
+fn f3_a_source_that_was_only_far_away_is_there_when_the_others_fail() {
+    let far = Host {
+        accept: Some(Duration::from_millis(400)),
+        ..Host::serving(&music(1, 5000))
+    };
+    let near = Host {
+        head: Some(Duration::from_millis(10)),
+        ..Host::serving(&music(2, 5000))
+    };
+    let toy = Toy::new([("first", far), ("second", near)]);
+    let bank = bank();
+    let tried = story(&open_all(&toy, &bank, 2));
+    assert_eq!(tried, (Some(1), vec![(0, "timeout"), (1, "served")]));
+    toy.set("second", Host::refusing());
+    let tried = story(&open_all(&toy, &bank, 2));
+    assert_eq!(tried, (Some(0), vec![(1, "refused"), (0, "served")]));
+    assert_quiet(&toy, &bank);
+}
+
+#[test]
 fn a_source_that_was_given_no_time_to_accept_is_not_held_to_account() {
     let toy = Toy::new([
         ("first", Host::black_hole()),

@@ -84,11 +84,26 @@ impl Bank {
     /// # Panics
     /// When more permits come back than went out (B2).
     pub fn settle(&mut self, now: Tick, permit: Permit, signal: Signal) {
-        assert!(self.outstanding > 0, "B2: a permit of another bank");
-        self.outstanding -= 1;
-        if let Some(breaker) = self.lanes.get_mut(&permit.lane) {
+        if let Some(breaker) = self.taken_back(&permit) {
             breaker.settle(now, permit, signal);
         }
+    }
+
+    /// Hands a permit back whose call was not even accepted when another one won; see [`Breaker::settle_silent`].
+    ///
+    /// # Panics
+    /// As [`Bank::settle`].
+    pub fn settle_silent(&mut self, now: Tick, permit: Permit) {
+        if let Some(breaker) = self.taken_back(&permit) {
+            breaker.settle_silent(now, permit);
+        }
+    }
+
+    /// The breaker of a permit that counts as out no longer.
+    fn taken_back(&mut self, permit: &Permit) -> Option<&mut Breaker> {
+        assert!(self.outstanding > 0, "B2: a permit of another bank");
+        self.outstanding -= 1;
+        self.lanes.get_mut(&permit.lane)
     }
 
     /// How `lane` stands at `now`; `None` when it is not registered. Changes nothing (B11).

@@ -78,7 +78,7 @@ impl Breaker {
                 State::Open {
                     until: now + left.min(policy.cap.max(retry_after)),
                     retry_after,
-                    last_failure: now,
+                    last_failure: Some(now),
                     probes: Vec::new(),
                 }
             }

@@ -201,6 +201,26 @@ fn last_resort_that_fails_trips_again_and_waits_again() {
 }
 
 #[test]
+fn a_lane_that_was_only_silent_is_a_last_resort_at_once() {
+    let age = Duration::from_secs(5);
+    let mut b = Breaker::new(Policy::instance(MINUTE));
+    let permit = granted(b.admit(T0));
+    b.settle_silent(T0, permit);
+    let until = T0 + MINUTE;
+    assert_eq!(b.view(T0).phase, Phase::Open { until });
+    let permit = granted(b.admit_last_resort(T0, age));
+    // Then it fails, and that counts.
+    b.settle(T0, permit, Signal::Transient);
+    let refused = b.admit_last_resort(T0, age);
+    assert_eq!(refused, Admission::Refused { until: T0 + age });
+    // Being silent once more makes no failure undone.
+    let permit = granted(b.admit_last_resort(T0 + age, age));
+    b.settle_silent(T0 + age, permit);
+    let refused = b.admit_last_resort(T0, age);
+    assert_eq!(refused, Admission::Refused { until: T0 + age });
+}
+
+#[test]
 fn last_resort_still_out_when_the_window_ends_is_the_probe() {
     let (mut b, reopens) = half_open(Policy::instance(MINUTE));
     let late = Tick::from_nanos(reopens.as_nanos() - 1);

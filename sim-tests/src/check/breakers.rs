@@ -62,7 +62,8 @@ fn last_resort(
 ) {
     let limits = Limits::default();
     // No source asks for a longer wait than the window, so that is how long ago its last failure was.
-    if call.began + limits.suspect < until + LAST_RESORT_AFTER {
+    let too_soon = call.began + limits.suspect < until + LAST_RESORT_AFTER;
+    if too_soon && !was_only_silent(call, until, earlier) {
         broken.push(format!("F4: {} too soon after a failure", name(call)));
     }
     if call.ranged && scenario.midstream == Midstream::Resume {
@@ -86,6 +87,19 @@ fn last_resort(
             ));
         }
     }
+}
+
+/// Whether a breaker is open until then since a call was not accepted by the time that another one won.
+fn was_only_silent(call: &Call, until: Tick, earlier: &[Call]) -> bool {
+    let limits = Limits::default();
+    let lost = |before: &Call| {
+        before.source == call.source
+            && before.accepted.is_none()
+            && before.closed.is_some_and(|closed| {
+                closed + limits.suspect == until && closed < before.began + limits.connect
+            })
+    };
+    earlier.iter().any(lost)
 }
 
 /// B8: what listeners do is never held against a source, nor what other sources do.
