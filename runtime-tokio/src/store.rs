@@ -94,12 +94,12 @@ impl SqliteStore {
         Self::over(Db::open(path)?, options)
     }
 
-    /// A database in memory, shared by all of this process's stores of that name.
+    /// A new database in memory, for one store.
     ///
     /// # Errors
     /// When no thread can be started.
-    pub fn open_in_memory(name: &str, options: StoreOptions) -> Result<Self, StoreError> {
-        Self::over(Db::open_in_memory(name)?, options)
+    pub fn open_in_memory(options: StoreOptions) -> Result<Self, StoreError> {
+        Self::over(Db::open_in_memory()?, options)
     }
 
     /// Starts a writer and readers over a database that is open already.

@@ -64,7 +64,7 @@ async fn what_is_acknowledged_can_be_read_and_survives_a_reopening() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_failing_and_a_panicking_change_do_not_undo_their_neighbours() {
-    let store = SqliteStore::open_in_memory("neighbours", options()).unwrap();
+    let store = SqliteStore::open_in_memory(options()).unwrap();
     let (release, held) = hold(&store).await;
     // These three wait together, so they are committed together.
     let writes = [
@@ -110,7 +110,7 @@ async fn a_failing_and_a_panicking_change_do_not_undo_their_neighbours() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_caller_that_goes_away_leaves_a_whole_change() {
-    let store = SqliteStore::open_in_memory("gone caller", options()).unwrap();
+    let store = SqliteStore::open_in_memory(options()).unwrap();
     let (release, held) = hold(&store).await;
     let mut write = store.write(add("ann")).boxed();
     assert!((&mut write).now_or_never().is_none());
@@ -127,7 +127,7 @@ async fn a_caller_that_goes_away_while_the_queue_is_full_leaves_nothing() {
         queue: 1,
         ..options()
     };
-    let store = SqliteStore::open_in_memory("full queue", narrow).unwrap();
+    let store = SqliteStore::open_in_memory(narrow).unwrap();
     let (release, held) = hold(&store).await;
     let mut write = store.write(add("ann")).boxed();
     assert!((&mut write).now_or_never().is_none());
@@ -163,7 +163,7 @@ async fn a_question_that_panics_costs_no_reader() {
         readers: 1,
         ..options()
     };
-    let store = SqliteStore::open_in_memory("panicking question", one).unwrap();
+    let store = SqliteStore::open_in_memory(one).unwrap();
     let outcome = store
         .read(|_| -> Result<(), _> { panic!("on purpose") })
         .await;
@@ -180,7 +180,7 @@ async fn a_look_up_stays_on_the_caller_s_thread_while_a_reader_is_free() {
         readers: 1,
         ..options()
     };
-    let store = SqliteStore::open_in_memory("look-up", one).unwrap();
+    let store = SqliteStore::open_in_memory(one).unwrap();
     let thread = || std::thread::current().id();
     let here = move |_: &segue_sqlite::Reader| Ok(thread());
     assert_eq!(store.look_up(here).now_or_never(), Some(Ok(thread())));

@@ -28,7 +28,6 @@ use std::collections::BTreeMap;
 use std::future::pending;
 use std::net::SocketAddr;
 use std::path::Path;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tracing::Dispatch;
@@ -171,9 +170,7 @@ async fn build_hub(
     network: &SimNetwork,
     sources: &[Source],
 ) -> Hub<SimRuntime> {
-    static DATABASES: AtomicU64 = AtomicU64::new(0);
-    let number = DATABASES.fetch_add(1, Ordering::Relaxed);
-    let db = Db::open_in_memory(&format!("sim-{number}")).expect("a database in memory");
+    let db = Db::open_in_memory().expect("a database in memory");
     let store = SimStore::new(&db, clock.clone()).expect("its connections");
     let specs: Vec<SourceSpec> = sources.iter().map(Source::spec).collect();
     let instances: Vec<InstanceSpec> = specs.iter().map(instance).collect();

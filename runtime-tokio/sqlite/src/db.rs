@@ -4,6 +4,7 @@ use crate::{Error, Reader, Result, Writer};
 use rusqlite::{Connection, OpenFlags};
 use rusqlite_migration::{M, Migrations};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -40,7 +41,7 @@ pub struct Db {
 enum Place {
     File(PathBuf),
     OnVfs { path: PathBuf, vfs: String },
-    Memory(String),
+    Memory(u64),
 }
 
 /// When a commit returns.
@@ -93,19 +94,16 @@ impl Db {
         }
     }
 
-    /// Opens or creates a database in memory that all of this process's connections of that name share.
+    /// A new database in memory. Its connections are those of this `Db` and its clones; when they are gone, it is gone.
     ///
     /// It has no write-ahead log, so a writer waits for open snapshots, and they for it.
-    /// It outlives a `Db` while any other of that name is open, so a simulated crash can drop one and open it again.
     ///
     /// # Errors
-    /// When the name was used by a later version, or memory is short.
-    pub fn open_in_memory(name: &str) -> Result<Self> {
-        let safe: String = name
-            .chars()
-            .map(|c| if c.is_ascii_alphanumeric() { c } else { '-' })
-            .collect();
-        let place = Place::Memory(safe);
+    /// When memory is short.
+    pub fn open_in_memory() -> Result<Self> {
+        // Under one name all connections of a process would share one database, whoever opened it.
+        static OPENED: AtomicU64 = AtomicU64::new(0);
+        let place = Place::Memory(OPENED.fetch_add(1, Ordering::Relaxed));
         let synchronous = Synchronous::Full;
         let mut anchor = connect(&place, synchronous)?;
         migrate(&mut anchor)?;
@@ -160,8 +158,8 @@ fn connect(place: &Place, synchronous: Synchronous) -> Result<Connection> {
         Place::OnVfs { path, vfs } => {
             Connection::open_with_flags_and_vfs(path, flags, vfs.as_str())?
         }
-        Place::Memory(name) => Connection::open_with_flags(
-            format!("file:/{name}?vfs=memdb"),
+        Place::Memory(number) => Connection::open_with_flags(
+            format!("file:/segue-{number}?vfs=memdb"),
             flags | OpenFlags::SQLITE_OPEN_URI,
         )?,
     };

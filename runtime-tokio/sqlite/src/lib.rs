@@ -10,7 +10,7 @@
 //! use segue_core::{io::StoreError, time::Wall};
 //! use segue_sqlite::{Db, NewUser};
 //!
-//! let db = Db::open_in_memory("front-page")?;
+//! let db = Db::open_in_memory()?;
 //! let (writer, reader) = (db.writer()?, db.reader()?);
 //! let alice = NewUser { name: "alice".into(), password_enc: vec![], is_admin: false };
 //! let outcomes = writer.group(|group| {

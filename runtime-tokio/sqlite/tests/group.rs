@@ -181,13 +181,12 @@ fn a_checkpoint_does_not_wait_for_a_reader() {
 }
 
 #[test]
-fn a_database_in_memory_is_shared_by_name_and_outlives_its_connections() {
-    let db = Db::open_in_memory("shared by name").unwrap();
+fn each_database_in_memory_is_one_of_its_own() {
+    let db = Db::open_in_memory().unwrap();
     let first = db.writer().unwrap();
     first.alone(add("ann")).unwrap();
     drop(first);
-    let again = Db::open_in_memory("shared by name").unwrap();
-    assert_eq!(again.reader().unwrap().users().unwrap().len(), 1);
-    let other = Db::open_in_memory("another").unwrap();
+    assert_eq!(db.clone().reader().unwrap().users().unwrap().len(), 1);
+    let other = Db::open_in_memory().unwrap();
     assert_eq!(other.reader().unwrap().users().unwrap().len(), 0);
 }

@@ -91,7 +91,7 @@ pub(super) async fn test(id: Option<String>, json: bool, common: Common) -> Resu
         }
         (_, false) => {}
     }
-    let store = SqliteStore::open_in_memory("source-test", StoreOptions::default())?;
+    let store = SqliteStore::open_in_memory(StoreOptions::default())?;
     let world = World::new(TokioClock::new(), TokioNetwork::new(), store);
     let mut all = serde_json::Map::new();
     let mut any_fails = false;
@@ -345,7 +345,7 @@ mod tests {
                 auth: AuthChoice::Auto,
             },
         };
-        let store = SqliteStore::open_in_memory("probe", StoreOptions::default()).unwrap();
+        let store = SqliteStore::open_in_memory(StoreOptions::default()).unwrap();
         let world = World::new(TokioClock::new(), TokioNetwork::new(), store);
         let findings = try_source(&world, &source).await.unwrap();
         // How long the ping took is not the same twice.

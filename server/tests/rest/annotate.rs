@@ -8,7 +8,7 @@ use std::time::Duration;
 
 #[tokio::test]
 async fn stars_are_kept_by_user_and_any_parameter_takes_any_id() {
-    let world = World::new("annotate-stars");
+    let world = World::new();
     world
         .ask("star", &format!("id={TRACK}&id={DEBUT}&artistId={BJORK}"))
         .await;
@@ -43,7 +43,7 @@ async fn stars_are_kept_by_user_and_any_parameter_takes_any_id() {
 
 #[tokio::test]
 async fn one_unknown_id_stars_nothing() {
-    let world = World::new("annotate-unknown");
+    let world = World::new();
     assert_eq!(
         world.code("star", &format!("id={TRACK}&id=nothing")).await,
         70
@@ -54,7 +54,7 @@ async fn one_unknown_id_stars_nothing() {
 
 #[tokio::test]
 async fn ratings_are_kept_by_user_and_order_albums() {
-    let world = World::new("annotate-ratings");
+    let world = World::new();
     for (id, rating) in [
         (TRACK, 4),
         (DEBUT, 3),
@@ -78,7 +78,7 @@ async fn ratings_are_kept_by_user_and_order_albums() {
 
 #[tokio::test]
 async fn plays_pair_ids_with_times_in_milliseconds_or_seconds() {
-    let world = World::new("annotate-plays");
+    let world = World::new();
     let query = format!("id={TRACK}&id=tr-queen&id=nothing&time=1700000000000&time=1700000500");
     assert_eq!(world.code("scrobble", &query).await, -1);
     for (id, played) in [
@@ -97,7 +97,7 @@ async fn plays_pair_ids_with_times_in_milliseconds_or_seconds() {
 
 #[tokio::test]
 async fn a_play_in_the_future_or_without_a_time_is_now() {
-    let world = World::new("annotate-future");
+    let world = World::new();
     for query in ["time=99999999999999", "", "time="] {
         assert_eq!(
             world.code("scrobble", &format!("id={TRACK}&{query}")).await,
@@ -111,7 +111,7 @@ async fn a_play_in_the_future_or_without_a_time_is_now() {
 
 #[tokio::test]
 async fn playing_now_is_no_play_and_is_forgotten() {
-    let world = World::new("annotate-now");
+    let world = World::new();
     let form = format!("{ADMIN}&f=json&id={TRACK}&submission=false");
     assert_eq!(world.post("scrobble.view", form).await.code(), -1);
     world.wait(Duration::from_secs(125));

@@ -15,7 +15,7 @@ fn names(index: &Value) -> Vec<&str> {
 
 #[tokio::test]
 async fn music_folders_are_the_sources_with_whole_numbers() {
-    let world = World::new("browse-folders");
+    let world = World::new();
     let payload = world.ask("getMusicFolders", "").await;
     assert_eq!(
         payload["musicFolders"]["musicFolder"],
@@ -25,7 +25,7 @@ async fn music_folders_are_the_sources_with_whole_numbers() {
 
 #[tokio::test]
 async fn artists_come_by_letter_without_their_articles() {
-    let world = World::new("browse-artists");
+    let world = World::new();
     let payload = world.ask("getArtists", "").await;
     let index = &payload["artists"]["index"];
     assert!(
@@ -55,7 +55,7 @@ async fn artists_come_by_letter_without_their_articles() {
 
 #[tokio::test]
 async fn a_folder_narrows_and_an_unknown_one_is_empty_l3() {
-    let world = World::new("browse-scope");
+    let world = World::new();
     for query in ["musicFolderId=2", "musicFolderId=shelf"] {
         let payload = world.ask("getArtists", query).await;
         let index = payload["artists"]["index"]
@@ -79,7 +79,7 @@ async fn a_folder_narrows_and_an_unknown_one_is_empty_l3() {
 
 #[tokio::test]
 async fn an_artist_has_albums_and_a_guest_those_they_appear_on() {
-    let world = World::new("browse-artist");
+    let world = World::new();
     let payload = world.ask("getArtist", &format!("id={BJORK}")).await;
     let artist = &payload["artist"];
     assert_artist(artist);
@@ -97,7 +97,7 @@ async fn an_artist_has_albums_and_a_guest_those_they_appear_on() {
 
 #[tokio::test]
 async fn an_album_has_its_songs_in_order() {
-    let world = World::new("browse-album");
+    let world = World::new();
     let payload = world.ask("getAlbum", &format!("id={DEBUT}")).await;
     let album = &payload["album"];
     assert_album(album);
@@ -116,7 +116,7 @@ async fn an_album_has_its_songs_in_order() {
 
 #[tokio::test]
 async fn a_song_shows_its_preferred_source_l1() {
-    let world = World::new("browse-song");
+    let world = World::new();
     let payload = world.ask("getSong", &format!("id={TRACK}")).await;
     let song = &payload["song"];
     assert_song(song);
@@ -150,7 +150,7 @@ async fn a_song_shows_its_preferred_source_l1() {
 
 #[tokio::test]
 async fn hostile_text_is_the_same_in_both_formats() {
-    let world = World::new("browse-hostile");
+    let world = World::new();
     // `ask` compares XML and JSON.
     let payload = world.ask("getAlbum", &format!("id={HOSTILE_ALBUM}")).await;
     assert_eq!(payload["album"]["name"], SHOWN);
@@ -177,7 +177,7 @@ async fn hostile_text_is_the_same_in_both_formats() {
 
 #[tokio::test]
 async fn the_made_up_tree_of_folders_leads_to_songs() {
-    let world = World::new("browse-tree");
+    let world = World::new();
     let indexes = world.ask("getIndexes", "").await;
     assert_eq!(indexes["indexes"]["lastModified"], MERGED.0);
     let root = world.ask("getMusicDirectory", "id=1").await;
@@ -207,7 +207,7 @@ async fn the_made_up_tree_of_folders_leads_to_songs() {
 
 #[tokio::test]
 async fn unchanged_indexes_are_empty() {
-    let world = World::new("browse-unchanged");
+    let world = World::new();
     let before = world
         .ask("getIndexes", &format!("ifModifiedSince={}", MERGED.0 - 1))
         .await;
@@ -226,7 +226,7 @@ async fn unchanged_indexes_are_empty() {
 
 #[tokio::test]
 async fn what_is_said_about_artists_and_albums_is_what_identifies_them() {
-    let world = World::new("browse-about");
+    let world = World::new();
     for (endpoint, name) in [
         ("getArtistInfo", "artistInfo"),
         ("getArtistInfo2", "artistInfo2"),
@@ -246,7 +246,7 @@ async fn what_is_said_about_artists_and_albums_is_what_identifies_them() {
 
 #[tokio::test]
 async fn similar_songs_share_a_genre_and_are_others() {
-    let world = World::new("browse-similar");
+    let world = World::new();
     for (endpoint, name) in [
         ("getSimilarSongs", "similarSongs"),
         ("getSimilarSongs2", "similarSongs2"),
@@ -260,7 +260,7 @@ async fn similar_songs_share_a_genre_and_are_others() {
 
 #[tokio::test]
 async fn top_songs_are_found_by_name_in_any_spelling_or_by_id() {
-    let world = World::new("browse-top");
+    let world = World::new();
     for query in ["artist=bjork", "artist=BJ%C3%96RK", &format!("id={BJORK}")] {
         let payload = world.ask("getTopSongs", query).await;
         assert_eq!(ids(&payload["topSongs"]["song"]), [TRACK], "{query}");
@@ -271,7 +271,7 @@ async fn top_songs_are_found_by_name_in_any_spelling_or_by_id() {
 
 #[tokio::test]
 async fn the_scan_is_described() {
-    let world = World::new("browse-scan");
+    let world = World::new();
     let payload = world.ask("getScanStatus", "").await;
     assert_eq!(payload["scanStatus"]["scanning"], false);
     assert_eq!(payload["scanStatus"]["count"], 5);
@@ -280,7 +280,7 @@ async fn the_scan_is_described() {
 
 #[tokio::test]
 async fn a_wish_for_a_scan_is_heard_and_answered_with_its_state() {
-    let world = World::new("browse-start");
+    let world = World::new();
     let payload = world.ask("startScan", "").await;
     assert!(payload["scanStatus"]["scanning"].is_boolean());
     world.hub.sync_state().requested().await;

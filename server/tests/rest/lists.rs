@@ -11,7 +11,7 @@ async fn albums(world: &World, query: &str) -> Value {
 
 #[tokio::test]
 async fn every_order_of_albums() {
-    let world = World::new("lists-orders");
+    let world = World::new();
     for (query, expected) in [
         (
             "type=newest",
@@ -56,7 +56,7 @@ async fn every_order_of_albums() {
 
 #[tokio::test]
 async fn past_the_end_is_empty_and_ok() {
-    let world = World::new("lists-end");
+    let world = World::new();
     for kind in ["newest", "alphabeticalByName", "random"] {
         let found = albums(&world, &format!("type={kind}&offset=4000000000&size=500")).await;
         assert_eq!(found, json!([]), "{kind}");
@@ -67,7 +67,7 @@ async fn past_the_end_is_empty_and_ok() {
 
 #[tokio::test]
 async fn pages_of_a_random_list_do_not_repeat() {
-    let world = World::new("lists-random");
+    let world = World::new();
     let mut seen = Vec::new();
     for offset in 0..4 {
         let page = albums(&world, &format!("type=random&size=1&offset={offset}")).await;
@@ -80,7 +80,7 @@ async fn pages_of_a_random_list_do_not_repeat() {
 
 #[tokio::test]
 async fn the_first_generation_shows_albums_as_folders() {
-    let world = World::new("lists-first");
+    let world = World::new();
     let payload = world.ask("getAlbumList", "type=newest").await;
     let found = payload["albumList"]["album"]
         .as_array()
@@ -92,7 +92,7 @@ async fn the_first_generation_shows_albums_as_folders() {
 
 #[tokio::test]
 async fn random_songs_and_those_of_a_genre() {
-    let world = World::new("lists-songs");
+    let world = World::new();
     let all = world.ask("getRandomSongs", "size=500").await;
     let all = all["randomSongs"]["song"]
         .as_array()

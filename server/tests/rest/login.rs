@@ -16,7 +16,7 @@ async fn code(world: &World, credentials: &str) -> i64 {
 
 #[tokio::test]
 async fn every_way_in_works_with_a_hard_password() {
-    let world = World::new("login-ways");
+    let world = World::new();
     let upper = TOKEN.to_uppercase();
     for credentials in [
         ALICE,
@@ -36,7 +36,7 @@ async fn every_way_in_works_with_a_hard_password() {
 
 #[tokio::test]
 async fn each_way_to_fail_has_its_code() {
-    let world = World::new("login-fails");
+    let world = World::new();
     for (credentials, expected) in [
         ("", 10),
         ("u=admin", 10),
@@ -62,7 +62,7 @@ async fn each_way_to_fail_has_its_code() {
 
 #[tokio::test]
 async fn guessing_is_held_off_and_let_in_again_later() {
-    let world = World::new("login-throttle");
+    let world = World::new();
     let guess = "ping?u=admin&p=wrong&f=json";
     let right = "ping?u=admin&p=sesame&f=json";
     for _ in 0..10 {
@@ -90,7 +90,7 @@ async fn guessing_is_held_off_and_let_in_again_later() {
 
 #[tokio::test]
 async fn a_user_learns_their_roles_and_folders() {
-    let world = World::new("login-user");
+    let world = World::new();
     let own = world.ask_as(ALICE, "getUser", "username=alice").await;
     assert_user(&own["user"]);
     assert_eq!(own["user"]["username"], "alice");
@@ -111,7 +111,7 @@ async fn a_user_learns_their_roles_and_folders() {
 
 #[tokio::test]
 async fn only_administrators_see_all_users_and_start_scans() {
-    let world = World::new("login-admin");
+    let world = World::new();
     let users = world.ask("getUsers", "").await;
     let users = users["users"]["user"].as_array().expect("a list").clone();
     assert_eq!(users.len(), 2);
@@ -124,7 +124,7 @@ async fn only_administrators_see_all_users_and_start_scans() {
 
 #[tokio::test]
 async fn a_key_says_whose_it_is() {
-    let world = World::new("login-key");
+    let world = World::new();
     let query = format!("apiKey={ALICES_KEY}");
     let info = world.ask_as(&query, "tokenInfo", "").await;
     assert_eq!(info["tokenInfo"]["username"], "alice");
@@ -132,7 +132,7 @@ async fn a_key_says_whose_it_is() {
 
 #[tokio::test]
 async fn no_reply_holds_a_password() {
-    let world = World::new("login-secrets");
+    let world = World::new();
     for query in [
         format!("getUser?{ADMIN}"),
         format!("getUsers?{ADMIN}"),

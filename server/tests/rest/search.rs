@@ -11,7 +11,7 @@ async fn search(world: &World, query: &str) -> Value {
 
 #[tokio::test]
 async fn an_empty_query_finds_everything_in_pages() {
-    let world = World::new("search-all");
+    let world = World::new();
     for query in ["query=", "query=%22%22", "query=*"] {
         let found = search(&world, query).await;
         assert_eq!(
@@ -55,7 +55,7 @@ async fn an_empty_query_finds_everything_in_pages() {
 
 #[tokio::test]
 async fn spelling_does_not_matter_and_wildcards_mean_themselves() {
-    let world = World::new("search-spelling");
+    let world = World::new();
     for query in ["bjork", "BJ%C3%96RK", "bjo%CC%88rk"] {
         let found = search(&world, &format!("query={query}")).await;
         assert!(ids(&found["artist"]).contains(&BJORK), "{query}");
@@ -77,7 +77,7 @@ async fn spelling_does_not_matter_and_wildcards_mean_themselves() {
 
 #[tokio::test]
 async fn the_second_generation_shows_folders_and_the_first_songs() {
-    let world = World::new("search-old");
+    let world = World::new();
     let found = world.ask("search2", "query=debut").await;
     let found = &found["searchResult2"];
     found["album"]
@@ -99,7 +99,7 @@ async fn the_second_generation_shows_folders_and_the_first_songs() {
 
 #[tokio::test]
 async fn a_folder_narrows_the_search() {
-    let world = World::new("search-scope");
+    let world = World::new();
     let found = search(&world, "query=&musicFolderId=2").await;
     assert_eq!(ids(&found["album"]), [DEBUT]);
     assert!(!ids(&found["song"]).contains(&HOSTILE_TRACK));

@@ -196,8 +196,8 @@ pub(crate) struct World {
 
 impl World {
     /// The library of [`library`], two users, one API key.
-    pub(crate) fn new(name: &str) -> Self {
-        let db = Db::open_in_memory(name).expect("a database");
+    pub(crate) fn new() -> Self {
+        let db = Db::open_in_memory().expect("a database");
         let writer = db.writer().expect("a writer");
         let fill = writer.alone(|w| {
             library::fill(w)?;
