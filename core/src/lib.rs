@@ -12,6 +12,8 @@ pub mod dispatch;
 pub mod driver;
 pub mod failover;
 pub mod io;
+pub mod lyrics;
+pub mod provider;
 pub mod rank;
 pub mod source;
 pub mod time;
