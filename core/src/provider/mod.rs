@@ -5,11 +5,18 @@
 //! Lanes that do not speak HTTP are asked in the same way: a runtime's network answers `folder:` URIs with what lies
 //! beside a track, and `command:` URIs by running the command of that name.
 
+pub mod command;
+pub mod configured;
+pub mod musixmatch;
+pub mod petitlyrics;
+mod stand_in;
+
 use crate::dispatch::Failure;
 use crate::io::NetError;
 use crate::lyrics::{Lyrics, Matched};
 use crate::time::Wall;
 use bytes::Bytes;
+use std::fmt;
 use std::time::Duration;
 
 /// The largest reply that is read, in bytes.
@@ -25,12 +32,25 @@ pub trait Lookup: Send {
 }
 
 /// What a lookup wants.
-#[derive(Debug)]
 pub enum Next {
     /// Send this. Redirects to the same host are followed by the driver, others are refused.
     Send(Box<http::Request<Bytes>>),
     /// It is over.
     Done(Outcome),
+}
+
+impl fmt::Debug for Next {
+    /// Without the query, the headers and the body of a request: tokens travel in them.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Next::Send(request) => {
+                let uri = request.uri();
+                let host = uri.host().unwrap_or("");
+                write!(f, "Send({} {host}{})", request.method(), uri.path())
+            }
+            Next::Done(outcome) => f.debug_tuple("Done").field(outcome).finish(),
+        }
+    }
 }
 
 /// A whole reply.

@@ -163,7 +163,8 @@ impl Element {
     }
 }
 
-fn read_xml(text: &str) -> Option<Value> {
+/// One XML document as what it would be in JSON; `None` for a broken one.
+pub(crate) fn read_xml(text: &str) -> Option<Value> {
     let mut reader = quick_xml::Reader::from_str(text);
     reader.config_mut().check_end_names = false;
     let mut open: Vec<Element> = Vec::new();

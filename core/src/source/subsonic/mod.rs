@@ -13,6 +13,7 @@ pub mod parse;
 mod pull;
 
 pub use auth::{Auth, Credentials, Secret, decode_password, token};
+pub(crate) use document::read_xml;
 pub use endpoint::{API_VERSION, BadEndpoint, Endpoint};
 pub use negotiation::{Negotiation, Step};
 pub use pull::{PAGE_SIZE, Progress, Pull, PullRequest};
