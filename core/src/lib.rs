@@ -18,5 +18,6 @@ pub mod rank;
 pub mod source;
 pub mod time;
 pub mod twin;
+pub mod webhook;
 
 pub use time::{Tick, Wall};
