@@ -138,6 +138,9 @@ pub enum StoreError {
     /// A row that a rule forbids, or one that is needed and missing.
     #[error("{0}")]
     Conflict(String),
+    /// A worker's write of a row that is no longer its own; nothing was written (contracts section 5).
+    #[error("the claim is no longer valid")]
+    StaleClaim,
     /// The store has shut down.
     #[error("the store is closed")]
     Closed,

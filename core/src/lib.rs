@@ -14,6 +14,7 @@ pub mod failover;
 pub mod io;
 pub mod lyrics;
 pub mod provider;
+pub mod queue;
 pub mod rank;
 pub mod source;
 pub mod time;

@@ -126,6 +126,45 @@ pub enum Twin {
     /// Two copies of one instance tie.
     RankTies,
 
+    /// Every wait of a ladder is as long as the first.
+    LadderNeverGrows,
+    /// A wait doubles for ever.
+    LadderUncapped,
+    /// A song that nobody has is asked for until the end of days.
+    NeverRetired,
+    /// Accents make another song.
+    AccentsKept,
+    /// A song without a name is asked for.
+    BlankAsked,
+    /// A live recording is the one of the studio.
+    MarkerIgnored,
+    /// Recordings of any length are one.
+    LengthIgnored,
+    /// A song whose lanes asked us to wait is recorded as a miss.
+    ThrottledMissed,
+    /// A song that was given up counts a failure.
+    CancelCounted,
+    /// A lane's no is believed for ever.
+    LedgerNeverExpires,
+    /// A write counts whoever has the row by now.
+    EpochIgnored,
+    /// A write counts whatever became of the row.
+    StatusIgnored,
+    /// A claim leaves the epoch as it was.
+    EpochKept,
+    /// The files that want an answer are told of it by nobody.
+    TargetsForgotten,
+    /// A song that is put in again is stamped again.
+    StampRenewed,
+    /// A row may stay with a worker that is gone.
+    LeaseIgnored,
+    /// A heartbeat extends nothing.
+    HeartbeatLost,
+    /// Giving a song back counts a failure.
+    ReleaseCounted,
+    /// Plain lyrics replace timed ones.
+    QualityFalls,
+
     /// Activity begins before it is known who serves.
     ActivityBeforeWinner,
     /// Activity never ends.
@@ -199,6 +238,33 @@ impl Twin {
         Twin::RankTies,
     ];
 
+    /// The bugs in what the queue decides.
+    pub const QUEUE: [Twin; 10] = [
+        Twin::LadderNeverGrows,
+        Twin::LadderUncapped,
+        Twin::NeverRetired,
+        Twin::AccentsKept,
+        Twin::BlankAsked,
+        Twin::MarkerIgnored,
+        Twin::LengthIgnored,
+        Twin::ThrottledMissed,
+        Twin::CancelCounted,
+        Twin::LedgerNeverExpires,
+    ];
+
+    /// The bugs in the SQL of the queue, which only a database can show.
+    pub const STORE: [Twin; 9] = [
+        Twin::EpochIgnored,
+        Twin::StatusIgnored,
+        Twin::EpochKept,
+        Twin::TargetsForgotten,
+        Twin::StampRenewed,
+        Twin::LeaseIgnored,
+        Twin::HeartbeatLost,
+        Twin::ReleaseCounted,
+        Twin::QualityFalls,
+    ];
+
     /// The bugs in the server, which only a whole product can show.
     pub const SERVER: [Twin; 5] = [
         Twin::ActivityBeforeWinner,
@@ -256,6 +322,18 @@ impl Twin {
             Twin::BytesUncounted => "3.10",
             Twin::RankKeysSwapped => "R1",
             Twin::RankTies => "R2",
+            Twin::LadderNeverGrows | Twin::LadderUncapped | Twin::NeverRetired => "5, ladders",
+            Twin::AccentsKept | Twin::BlankAsked | Twin::MarkerIgnored | Twin::LengthIgnored => {
+                "5, identity"
+            }
+            Twin::ThrottledMissed | Twin::CancelCounted | Twin::ReleaseCounted => "Q6",
+            Twin::LedgerNeverExpires => "2, ledger",
+            Twin::EpochIgnored | Twin::EpochKept => "Q3",
+            Twin::StatusIgnored => "Q1",
+            Twin::TargetsForgotten => "Q2",
+            Twin::StampRenewed => "Q7",
+            Twin::LeaseIgnored | Twin::HeartbeatLost => "Q4",
+            Twin::QualityFalls => "S3",
             Twin::ActivityBeforeWinner => "3.10",
             Twin::ActivityNeverClosed | Twin::ResumedUnlisted => "F6",
             Twin::FailureUnrecorded => "3.10",

@@ -230,13 +230,13 @@ fn is_hyphen(c: char) -> bool {
 }
 
 /// Characters that show nothing: joiners, direction marks, selectors, controls. Tabs and line ends are blanks.
-fn is_invisible(c: char) -> bool {
+pub(crate) fn is_invisible(c: char) -> bool {
     matches!(c, '\u{AD}' | '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2060}'..='\u{2064}' | '\u{FEFF}' | '\u{FE00}'..='\u{FE0F}')
         || (c.is_control() && !c.is_whitespace())
 }
 
 /// Marks that writers leave out without meaning something else: the accents of Latin, Greek and Cyrillic, Hebrew points, Arabic vowels.
-fn is_accent(c: char) -> bool {
+pub(crate) fn is_accent(c: char) -> bool {
     matches!(
         c,
         '\u{300}'..='\u{36F}' | '\u{1AB0}'..='\u{1AFF}' | '\u{1DC0}'..='\u{1DFF}' | '\u{20D0}'..='\u{20FF}' | '\u{FE20}'..='\u{FE2F}'

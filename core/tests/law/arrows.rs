@@ -84,6 +84,7 @@ const CORE_MODULES: [(&str, &[&str]); 13] = [
         "provider",
         &["catalog", "dispatch", "io", "lyrics", "source", "time"],
     ),
+    ("queue", &["catalog", "dispatch", "lyrics", "time"]),
     (
         "failover",
         &[
@@ -93,8 +94,8 @@ const CORE_MODULES: [(&str, &[&str]); 13] = [
     (
         "driver",
         &[
-            "breaker", "catalog", "dispatch", "failover", "io", "lyrics", "provider", "rank",
-            "source", "time",
+            "breaker", "catalog", "dispatch", "failover", "io", "lyrics", "provider", "queue",
+            "rank", "source", "time",
         ],
     ),
 ];
@@ -275,6 +276,7 @@ fn the_arrows_of_core_have_no_short_cut_upwards() {
         ("source", &["failover", "driver"]),
         ("lyrics", &["provider", "driver"]),
         ("provider", &["driver"]),
+        ("queue", &["driver"]),
     ] {
         let allowed: BTreeSet<_> = law[module].iter().collect();
         let crossed = above.iter().find(|other| allowed.contains(other));

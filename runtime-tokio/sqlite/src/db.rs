@@ -13,6 +13,7 @@ const NUMBERED: &[M<'static>] = &[
     M::up(include_str!("../migrations/001-catalog.sql")),
     M::up(include_str!("../migrations/002-people-and-activity.sql")),
     M::up(include_str!("../migrations/003-ratings.sql")),
+    M::up(include_str!("../migrations/004-lyrics.sql")),
 ];
 const MIGRATIONS: Migrations<'static> = Migrations::from_slice(NUMBERED);
 
@@ -26,7 +27,7 @@ const WAL_KEPT_BYTES: i64 = 16 * 1024 * 1024;
 const CACHE_KIB: i64 = 8 * 1024;
 
 /// Statements a connection keeps prepared: more than this crate has.
-const PREPARED: usize = 160;
+const PREPARED: usize = 256;
 
 /// A database whose tables are up to date. Hands out connections; one in memory lives as long as this or a connection.
 #[derive(Clone)]

@@ -17,6 +17,9 @@ pub enum Error {
     /// A rule forbids the change, or a row it needs is missing.
     #[error("{0}")]
     Conflict(String),
+    /// Another worker has the row by now, or its lease was over: the late write is discarded (contracts section 5).
+    #[error("the claim is no longer valid")]
+    StaleClaim,
     /// The disk failed in the middle of a transaction, and SQLite undid all of it; why.
     #[error("the transaction was given up, and nothing of it was kept: {0}")]
     GivenUp(String),
@@ -43,6 +46,7 @@ impl From<Error> for StoreError {
             Error::Migration(text) => StoreError::Database(text),
             Error::GivenUp(_) => StoreError::Database(error.to_string()),
             Error::Conflict(text) => StoreError::Conflict(text),
+            Error::StaleClaim => StoreError::StaleClaim,
             Error::Store(error) => error,
         }
     }

@@ -31,7 +31,9 @@ impl Writer {
             // A full disk and its like make SQLite undo the whole transaction by itself.
             return Err(Error::GivenUp(match group.given_up.into_inner() {
                 Some(StoreError::Database(cause) | StoreError::Conflict(cause)) => cause,
-                Some(StoreError::Closed) | None => "for no reason that it told".to_owned(),
+                Some(StoreError::StaleClaim | StoreError::Closed) | None => {
+                    "for no reason that it told".to_owned()
+                }
             }));
         }
         sql.execute_batch("COMMIT")?;

@@ -27,6 +27,7 @@ mod columns;
 mod db;
 mod error;
 mod group;
+mod queue;
 mod read;
 mod rows;
 mod views;
@@ -35,9 +36,16 @@ mod write;
 pub use db::Db;
 pub use error::{Error, Result};
 pub use group::Group;
+pub use queue::{
+    Cached, Completed, DeliveredFile, DeliveryEnd, DeliveryIntent, DeliveryRow, DeliveryStatus,
+    DeliveryTicket, Discardable, EnqueueReport, Enqueued, LaneStateRow, QueueDetail, QueueRow,
+    TargetRow, TargetStatus, TrackLyrics, Wakeup,
+};
 pub use read::Reader;
 pub use read::catalog::Playable;
 pub use read::lists::{AlbumOrder, RandomFilter};
+pub use read::lyrics::Unqueued;
+pub use read::queue::Retention;
 pub use read::search::{Found, SearchQuery};
 pub use read::sources::Counts;
 pub use read::stars::Starred;
@@ -50,4 +58,5 @@ pub use write::instances::InstanceSpec;
 pub use write::merge::{MergeReport, MergeSteps};
 pub use write::pass::{DropGuard, PassReport, PassSteps};
 pub use write::people::NewUser;
+pub use write::queue::Which;
 pub use write::step::{RowCounts, Step};

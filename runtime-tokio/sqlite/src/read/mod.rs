@@ -3,7 +3,9 @@
 pub(crate) mod activity;
 pub(crate) mod catalog;
 pub(crate) mod lists;
+pub(crate) mod lyrics;
 pub(crate) mod people;
+pub(crate) mod queue;
 pub(crate) mod search;
 pub(crate) mod sources;
 pub(crate) mod stars;

@@ -7,6 +7,7 @@ pub(crate) mod merge;
 pub(crate) mod pass;
 pub(crate) mod people;
 pub(crate) mod put;
+pub(crate) mod queue;
 pub(crate) mod step;
 
 use crate::{Reader, Result};

@@ -326,6 +326,14 @@ impl Writer {
         )?;
         self.run("DELETE FROM ratings WHERE target_id = ?1", [&row.old_id])?;
         self.run("UPDATE plays SET track_id = ?2 WHERE track_id = ?1", both)?;
+        self.run(
+            "UPDATE OR IGNORE scan_results SET track_id = ?2 WHERE track_id = ?1",
+            both,
+        )?;
+        self.run(
+            "DELETE FROM scan_results WHERE track_id = ?1",
+            [&row.old_id],
+        )?;
         Ok(())
     }
 }
