@@ -69,7 +69,7 @@ const CORE_CRATES: [&str; 14] = [
 
 /// The modules of `core`, and which of them each may use. What is not listed is not allowed.
 /// `twin` is only asked, and may be from everywhere.
-const CORE_MODULES: [(&str, &[&str]); 13] = [
+const CORE_MODULES: [(&str, &[&str]); 14] = [
     ("time", &[]),
     ("twin", &[]),
     ("webhook", &[]),
