@@ -7,8 +7,10 @@
 
 pub mod command;
 pub mod configured;
+pub mod judge;
 pub mod musixmatch;
 pub mod petitlyrics;
+pub mod request;
 mod stand_in;
 
 use crate::dispatch::Failure;

@@ -1,9 +1,8 @@
 //! Until the shared reading of replies lands.
 
-use super::{MissReason, Outcome, Reply, Trouble};
+use super::{MissReason, Outcome, Reply, Trouble, judge};
 use crate::lyrics::{Body, Lyrics};
 use serde_json::Value;
-use std::time::Duration;
 
 pub(super) enum Judged {
     Good,
@@ -11,14 +10,10 @@ pub(super) enum Judged {
 }
 
 pub(super) fn json(body: &[u8]) -> Option<Value> {
-    let body = body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(body);
-    serde_json::from_slice(body).ok()
+    judge::read_json(body)
 }
 
-pub(super) fn retry_after(reply: &Reply) -> Option<Duration> {
-    let text = reply.parts.headers.get("retry-after")?.to_str().ok()?;
-    text.trim().parse().ok().map(Duration::from_secs)
-}
+pub(super) use super::judge::retry_after;
 
 pub(super) fn is_html(body: &[u8]) -> bool {
     let body = body.trim_ascii_start();
@@ -37,22 +32,10 @@ pub(super) fn judge(reply: &Reply) -> Judged {
 }
 
 pub(super) fn of_status(reply: &Reply) -> Outcome {
-    let trouble = match reply.parts.status.as_u16() {
-        404 | 410 if !is_html(&reply.body) => return Outcome::Miss(MissReason::NotFound),
-        404 | 410 => Trouble::WrongService,
-        401 | 402 | 403 | 407 => Trouble::Refused,
-        429 => Trouble::RateLimited {
-            retry_after: retry_after(reply),
-        },
-        503 if retry_after(reply).is_some() => Trouble::RateLimited {
-            retry_after: retry_after(reply),
-        },
-        451 => Trouble::GeoBlocked,
-        300..=399 => Trouble::RedirectRefused,
-        code @ 500.. => Trouble::Server(code),
-        _ => Trouble::Malformed,
-    };
-    Outcome::Failed(trouble)
+    match reply.parts.status.as_u16() {
+        404 | 410 if !is_html(&reply.body) => Outcome::Miss(MissReason::NotFound),
+        _ => Outcome::Failed(judge::status(reply).err().unwrap_or(Trouble::Malformed)),
+    }
 }
 
 pub(super) fn plain(text: &str) -> Body {

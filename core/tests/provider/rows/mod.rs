@@ -1,0 +1,102 @@
+//! One row for each codec.
+
+mod command;
+
+use crate::drive::{Sent, reply};
+use bytes::Bytes;
+use http::Request;
+use segue_core::dispatch::Quality;
+use segue_core::lyrics::{Copy, Song};
+use segue_core::provider::{Lookup, MissReason};
+
+/// A codec, and the other side of it.
+pub(crate) struct Row {
+    /// The lane's name, for messages.
+    pub(crate) name: &'static str,
+    /// A fresh lookup.
+    pub(crate) lookup: fn(&Song) -> Box<dyn Lookup>,
+    /// The other side when it has the song ([`song`]). Answers by what is asked, not by order.
+    pub(crate) hit: fn(&Request<Bytes>) -> Sent,
+    /// The other side when it has not.
+    pub(crate) miss: fn(&Request<Bytes>) -> Sent,
+    /// What `hit` comes to.
+    pub(crate) quality: Quality,
+    /// What `miss` comes to.
+    pub(crate) reason: MissReason,
+    /// Bodies that come with 200 and hold nothing: never words, never an instrumental.
+    pub(crate) hollow: &'static [&'static str],
+    /// Requests for one song at most.
+    pub(crate) most_requests: usize,
+    /// Whether a strange 404 may mean that it has nothing. Only where no other answer can be expected.
+    pub(crate) not_found: NotFound,
+    /// Whether a body that is cut short can be told from a whole one.
+    pub(crate) shape: Shape,
+    /// Who is on the other side.
+    pub(crate) side: Side,
+}
+
+/// What a 404 with a web page means.
+#[expect(dead_code, reason = "a row of each kind comes with its codec")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NotFound {
+    /// This is not the service.
+    IsTrouble,
+    /// It does not have it, and says so in its own way.
+    IsMiss,
+}
+
+/// What bodies look like.
+#[expect(dead_code, reason = "a row of each kind comes with its codec")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shape {
+    /// JSON or XML: incomplete ones show.
+    Document,
+    /// Words alone.
+    Text,
+}
+
+/// Who is on the other side.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Side {
+    /// A server: requests carry our name.
+    Server,
+    /// This machine.
+    Machine,
+}
+
+/// The song that every row is asked for.
+pub(crate) fn song() -> Song {
+    Song {
+        title: "Lantern Hill".to_owned(),
+        artist: "The Paper Boats".to_owned(),
+        artists: vec!["The Paper Boats".to_owned()],
+        album: Some("Harbour Songs".to_owned()),
+        duration_ms: Some(201_000),
+        isrcs: vec!["XXA012600001".to_owned()],
+        recording_mbid: None,
+        copies: vec![
+            Copy {
+                instance_id: "shelf".to_owned(),
+                remote_id: "Paper Boats/01 Lantern Hill.flac".to_owned(),
+                folder: true,
+            },
+            Copy {
+                instance_id: "home".to_owned(),
+                remote_id: "tr-7".to_owned(),
+                folder: false,
+            },
+        ],
+    }
+}
+
+/// A 404 with a web page, as a proxy or a wrong address gives it.
+pub(crate) fn lost() -> Sent {
+    let page =
+        "<!DOCTYPE html><html><head><title>404 Not Found</title></head><body>nginx</body></html>";
+    Ok(reply(404, &[("content-type", "text/html")], page))
+}
+
+/// All codecs.
+pub(crate) fn all() -> Vec<Row> {
+    vec![command::row()]
+}
