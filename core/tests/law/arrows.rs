@@ -50,9 +50,11 @@ const WORLDLY: [(&str, &[&str]); 9] = [
 ];
 
 /// What `core` is built from: names and formats of the ecosystem, none of which can do I/O.
-const CORE_CRATES: [&str; 14] = [
+const CORE_CRATES: [&str; 20] = [
     "base64",
     "bytes",
+    "chardetng",
+    "encoding_rs",
     "hex",
     "http",
     "http-body",
@@ -60,10 +62,14 @@ const CORE_CRATES: [&str; 14] = [
     "md-5",
     "percent-encoding",
     "quick-xml",
+    "saphyr-parser",
     "serde",
     "serde_json",
+    "sha2",
+    "strsim",
     "thiserror",
     "unicode-normalization",
+    "unicode-script",
     "url",
 ];
 

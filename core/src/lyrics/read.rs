@@ -1,0 +1,72 @@
+//! One door for text of any format.
+
+use super::lrc::{self, LrcError, ParseHints};
+use super::model::{Body, Lyrics};
+use super::plain;
+use super::text::{self, Undecodable};
+use thiserror::Error;
+
+/// What a text is said to be.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum TextKind {
+    /// LRC. Text without stamps is read as plain.
+    Lrc,
+    /// LRC with stamps within lines. The same reader.
+    Enhanced,
+    /// Apple's XML.
+    Ttml,
+    /// LRCLIB's YAML.
+    Lyricsfile,
+    /// Subtitles.
+    Srt,
+    /// Text without times. Stamps are taken off.
+    Plain,
+    /// Nobody says: the text decides.
+    Sniff,
+}
+
+/// Why a text could not be read.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Error)]
+pub enum Unreadable {
+    /// It is no text, or none of words.
+    #[error("{0}")]
+    Text(#[from] Undecodable),
+    /// There are no words in it.
+    #[error("no words")]
+    Empty,
+    /// It is not of the format that it is said to be, or broken.
+    #[error("broken {0}")]
+    Broken(&'static str),
+}
+
+impl From<LrcError> for Unreadable {
+    fn from(error: LrcError) -> Self {
+        match error {
+            LrcError::TooLong => Unreadable::Text(Undecodable::TooLong),
+            LrcError::Empty => Unreadable::Empty,
+        }
+    }
+}
+
+/// Reads bytes: decodes them, then as [`read`].
+pub fn read_bytes(kind: TextKind, bytes: &[u8], hints: ParseHints) -> Result<Lyrics, Unreadable> {
+    read(kind, &text::decode(bytes)?, hints)
+}
+
+/// Reads text. Web pages, JSON, and what is over the limits are refused. What is only a placeholder is for
+/// `lyrics::intake` to tell.
+pub fn read(kind: TextKind, text: &str, hints: ParseHints) -> Result<Lyrics, Unreadable> {
+    text::check(text)?;
+    let lyrics = match kind {
+        TextKind::Lrc | TextKind::Enhanced | TextKind::Sniff => lrc::parse(text, hints)?.lyrics,
+        TextKind::Plain => plain::parse(text),
+        TextKind::Ttml => return Err(Unreadable::Broken("TTML")),
+        TextKind::Lyricsfile => return Err(Unreadable::Broken("Lyricsfile")),
+        TextKind::Srt => return Err(Unreadable::Broken("SRT")),
+    };
+    match &lyrics.body {
+        Body::Plain(lines) if lines.is_empty() => Err(Unreadable::Empty),
+        Body::Synced(lines) if lines.is_empty() => Err(Unreadable::Empty),
+        Body::Plain(_) | Body::Synced(_) | Body::Instrumental => Ok(lyrics),
+    }
+}
