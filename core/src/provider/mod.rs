@@ -8,10 +8,16 @@
 pub mod command;
 pub mod configured;
 pub mod judge;
+mod lane;
+pub mod local;
+pub mod lrclib;
 pub mod musixmatch;
 pub mod petitlyrics;
 pub mod request;
 mod stand_in;
+pub mod subsonic;
+
+pub use lane::{Cost, Descriptor, Kind, Provider, Question, Server, Settings, Unusable};
 
 use crate::dispatch::Failure;
 use crate::io::NetError;

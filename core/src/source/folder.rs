@@ -1,8 +1,8 @@
 //! How a track of a music folder is asked for: by URI, like one of a server.
 //!
-//! `folder://INSTANCE/track?path=...&format=&maxBitRate=&timeOffset=` and `folder://INSTANCE/cover?path=...`,
-//! where `path` is percent-encoded and relative to the folder's root. The runtime answers with 200, 206, 416
-//! or 404, so failover knows only one kind of source.
+//! `folder://INSTANCE/track?path=...&format=&maxBitRate=&timeOffset=`, and the same with `/cover?path=...` and
+//! `/lyrics?path=...`, where `path` is percent-encoded and relative to the folder's root. The runtime answers with 200,
+//! 206, 416 or 404, so failover knows only one kind of source.
 
 use super::Refusal;
 use super::transcode::format_name;
@@ -50,12 +50,14 @@ pub enum FolderWhat {
     },
     /// The picture in or beside the file.
     Cover,
+    /// The lyrics in and beside the file, in JSON: `provider::local` says how.
+    Lyrics,
 }
 
 /// Why something is no folder request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadFolderUri {
-    /// Another scheme, or neither `track` nor `cover`.
+    /// Another scheme, or neither `track` nor `cover` nor `lyrics`.
     #[error("not a folder URI")]
     NotFolder,
     /// The instance id is not `[a-z0-9-]+`.
@@ -90,6 +92,11 @@ pub fn track_request(
 /// The request for the picture in or beside the file at `path`.
 pub fn cover_request(instance: &str, path: &str) -> Result<http::Request<Bytes>, Refusal> {
     Ok(get(cover_uri(instance, path)?))
+}
+
+/// The request for the lyrics in and beside the file at `path`.
+pub fn lyrics_request(instance: &str, path: &str) -> Result<http::Request<Bytes>, Refusal> {
+    Ok(get(build(instance, "lyrics", path, &[])?))
 }
 
 fn get(uri: Uri) -> http::Request<Bytes> {
@@ -157,6 +164,7 @@ pub fn parse(uri: &Uri) -> Result<FolderRequest, BadFolderUri> {
     check_path(&query.path)?;
     let what = match (uri.path(), query.format) {
         ("/cover", _) => FolderWhat::Cover,
+        ("/lyrics", _) => FolderWhat::Lyrics,
         ("/track", None) => FolderWhat::Original,
         ("/track", Some(format)) => FolderWhat::Transcode {
             format,

@@ -8,6 +8,7 @@ mod auth;
 mod document;
 mod endpoint;
 mod fields;
+pub mod lyrics;
 mod negotiation;
 pub mod parse;
 mod pull;

@@ -141,6 +141,11 @@ pub struct ListedArtist {
 }
 
 impl Envelope {
+    /// What it holds, for the readers beside this file.
+    pub(super) fn content(&self) -> &Value {
+        &self.content
+    }
+
     /// The number of music folders (`getMusicFolders`).
     pub fn music_folders(&self) -> usize {
         object(&self.content, "musicFolders")

@@ -1,13 +1,20 @@
 //! One row for each codec.
 
 mod command;
+pub(crate) mod local;
+pub(crate) mod lrclib;
+pub(crate) mod subsonic;
 
 use crate::drive::{Sent, reply};
 use bytes::Bytes;
 use http::Request;
 use segue_core::dispatch::Quality;
+use segue_core::lyrics::accept::Rules;
 use segue_core::lyrics::{Copy, Song};
-use segue_core::provider::{Lookup, MissReason};
+use segue_core::provider::{Kind, Lookup, MissReason, Provider, Question, Server, Settings};
+use segue_core::source::subsonic::{Auth, Credentials, Endpoint, Secret};
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 /// A codec, and the other side of it.
 pub(crate) struct Row {
@@ -36,7 +43,6 @@ pub(crate) struct Row {
 }
 
 /// What a 404 with a web page means.
-#[expect(dead_code, reason = "a row of each kind comes with its codec")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NotFound {
     /// This is not the service.
@@ -46,7 +52,6 @@ pub(crate) enum NotFound {
 }
 
 /// What bodies look like.
-#[expect(dead_code, reason = "a row of each kind comes with its codec")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Shape {
     /// JSON or XML: incomplete ones show.
@@ -89,6 +94,52 @@ pub(crate) fn song() -> Song {
     }
 }
 
+/// A lookup of `song` by a provider of that kind, with one Subsonic source at hand.
+pub(crate) fn ask(name: &str, kind: Kind, song: &Song) -> Box<dyn Lookup> {
+    asked_with(name, kind, song, |_| {})
+}
+
+/// As [`ask`], with something changed about the sources.
+pub(crate) fn asked_with(
+    name: &str,
+    kind: Kind,
+    song: &Song,
+    change: impl FnOnce(&mut BTreeMap<String, Server>),
+) -> Box<dyn Lookup> {
+    let mut servers = BTreeMap::from([("home".to_owned(), server("home"))]);
+    change(&mut servers);
+    let question = Question {
+        song,
+        rules: &Rules::default(),
+        servers: &servers,
+        salt: "c19b2d",
+        ours: &BTreeSet::from(["hash of ours.lrc".to_owned()]),
+    };
+    provider(name, kind).lookup(&question)
+}
+
+/// A provider of that kind.
+pub(crate) fn provider(name: &str, kind: Kind) -> Provider {
+    let settings = Settings {
+        name: name.to_owned(),
+        spacing: Duration::ZERO,
+        timeout: Duration::from_secs(30),
+        kind,
+    };
+    Provider::new(settings).expect("fine settings")
+}
+
+/// A Subsonic source at `http://NAME.example`.
+pub(crate) fn server(name: &str) -> Server {
+    let base = format!("http://{name}.example").parse().expect("a URL");
+    let credentials = Credentials::password("ann", Secret::new("sesame"));
+    Server {
+        endpoint: Endpoint::new(&base, credentials).expect("an endpoint"),
+        auth: Auth::Token,
+        structured: None,
+    }
+}
+
 /// A 404 with a web page, as a proxy or a wrong address gives it.
 pub(crate) fn lost() -> Sent {
     let page =
@@ -98,5 +149,5 @@ pub(crate) fn lost() -> Sent {
 
 /// All codecs.
 pub(crate) fn all() -> Vec<Row> {
-    vec![command::row()]
+    vec![local::row(), subsonic::row(), lrclib::row(), command::row()]
 }
