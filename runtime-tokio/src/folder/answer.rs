@@ -4,7 +4,7 @@ use super::body::FileBody;
 use super::path::RelativePath;
 use super::root::{OpenError, Root};
 use super::transcode::{Ffmpeg, Order, Target, TranscodeError};
-use super::{audio, cover};
+use super::{audio, cover, lyrics};
 use crate::art;
 use crate::net::{LocalBody, LocalOrigin};
 use bytes::Bytes;
@@ -25,8 +25,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use tokio::task::spawn_blocking;
 
-/// Answers `folder://INSTANCE/track?path=...` and `/cover?path=...` of one folder: the original bytes with
-/// ranges and a strong validator, a transcode when one is asked for and can be made, or a picture.
+/// Answers `folder://INSTANCE/track?path=...`, `/cover?path=...` and `/lyrics?path=...` of one folder: the original
+/// bytes with ranges and a strong validator, a transcode when one is asked for and can be made, a picture, or what
+/// there is of lyrics in and beside a file.
 #[derive(Clone, Debug)]
 pub struct FolderSource(Arc<Place>);
 
@@ -92,6 +93,7 @@ impl Place {
                 _ => self.original(path, request.headers(), head_only).await,
             },
             FolderWhat::Cover => self.cover(path, head_only).await,
+            FolderWhat::Lyrics => self.lyrics(path, head_only).await,
         }
     }
 
@@ -180,6 +182,21 @@ impl Place {
             .header(CONTENT_LENGTH, picture.len())
             .header(ETAG, tag);
         let body = Full::new(picture).map_err(|never| match never {});
+        send(head, body, head_only)
+    }
+
+    async fn lyrics(self: Arc<Self>, path: RelativePath, head_only: bool) -> Answer {
+        let found = off_thread(move || lyrics::beside(&Root::open(&self.root)?, &path)).await?;
+        let document = match found {
+            Ok(document) => document,
+            // A link that leads out has no lyrics here, and that is no fault of the folder's.
+            Err(OpenError::Outside) => return refuse(OpenError::Missing),
+            Err(refused) => return refuse(refused),
+        };
+        let head = status(StatusCode::OK)
+            .header(CONTENT_TYPE, "application/json")
+            .header(CONTENT_LENGTH, document.len());
+        let body = Full::new(document).map_err(|never| match never {});
         send(head, body, head_only)
     }
 

@@ -7,6 +7,7 @@ mod answer;
 mod audio;
 mod body;
 mod cover;
+mod lyrics;
 mod names;
 mod path;
 mod root;
@@ -15,6 +16,7 @@ mod scan;
 mod tags;
 mod transcode;
 mod walk;
+mod words;
 
 pub use answer::FolderSource;
 pub use path::RelativePath;

@@ -104,9 +104,14 @@ pub(super) fn parse(
     pictures: Pictures,
 ) -> Result<(TaggedFile, String), ReadError> {
     let options = ParseOptions::new().read_cover_art(pictures == Pictures::Read);
+    guarded(|| parse_unguarded(file, suffix, options))
+}
+
+/// Runs `lofty` with bounded fields; a panic of it counts as broken content.
+pub(super) fn guarded<T>(reading: impl FnOnce() -> Result<T, ReadError>) -> Result<T, ReadError> {
     let reading = AssertUnwindSafe(|| {
         apply_global_options(GlobalOptions::new().allocation_limit(MAX_FIELD));
-        parse_unguarded(file, suffix, options)
+        reading()
     });
     catch_unwind(reading).unwrap_or(Err(ReadError::Broken("its tags cannot be understood")))
 }
@@ -142,7 +147,7 @@ fn parse_unguarded(
 }
 
 /// Tells a failing disk from a broken file: lofty reports both alike.
-fn judge(error: FileParseError) -> ReadError {
+pub(super) fn judge(error: FileParseError) -> ReadError {
     let mut source: Option<&(dyn Error + 'static)> = Some(&error);
     while let Some(cause) = source {
         if let Some(io) = cause.downcast_ref::<io::Error>()
