@@ -7,7 +7,7 @@ use crate::dispatch::{HOWS, compare, shared};
 use crate::explore::{Broken, World, explore, quietly};
 use crate::toy::scene::*;
 use crate::toy::{Host, Toy};
-use crate::{alone, bodies, breaker, dispatch, openings, relay};
+use crate::{alone, bodies, breaker, dispatch, openings, relay, rules};
 use segue_core::breaker::{Breaker, Phase};
 use segue_core::catalog::model::TrackSource;
 use segue_core::failover::ranges;
@@ -64,8 +64,13 @@ const fn whole(name: &'static str, check: fn() -> Result<usize, Broken>) -> Chec
 }
 
 /// What takes no time, so that every twin meets all of it.
-pub(crate) const QUICK: [Check; 9] = [
+pub(crate) const QUICK: [Check; 14] = [
     whole("every order of copies", every_order),
+    random("identities", 2_000, rules::identities),
+    random("variants", 2_000, rules::variants),
+    random("ladders", 2_000, rules::ladders),
+    random("outcomes and the queue", 2_000, rules::outcomes),
+    random("beliefs", 2_000, rules::beliefs),
     whole("every plan of ranges", every_plan),
     random("restarts", 2_000, restart),
     random("breaker and its history", 2_000, breaker::history::check),

@@ -26,6 +26,8 @@ mod explore;
 mod openings;
 #[path = "../exhaustive/relay.rs"]
 mod relay;
+#[path = "../queue/rules.rs"]
+mod rules;
 
 mod checks;
 

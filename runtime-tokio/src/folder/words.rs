@@ -168,7 +168,7 @@ impl Gather for Vec<Embedded> {
     fn mp4(&mut self, tag: Option<&Ilst>) {
         for atom in tag.into_iter().flatten() {
             let (lang, name) = match atom.ident() {
-                AtomIdent::Fourcc(b"\xa9lyr") => (None, ""),
+                AtomIdent::Fourcc([0xa9, b'l', b'y', b'r']) => (None, ""),
                 AtomIdent::Fourcc(_) => continue,
                 AtomIdent::Freeform { name, .. } => match Key::of(name) {
                     Some(key) => (key.lang, name.as_ref()),

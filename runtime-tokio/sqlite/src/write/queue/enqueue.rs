@@ -1,12 +1,12 @@
 //! Putting songs in.
 
 use crate::columns::maybe_signed;
-use crate::queue::{EnqueueReport, Enqueued, grade};
+use crate::queue::{EnqueueReport, Enqueued};
 use crate::{Error, Result, Writer};
 use rusqlite::params;
 use segue_core::lyrics::Song;
 use segue_core::queue::{
-    Blank, Choice, Identity, Marker, Quality, Request, Status, Target, Variant, choose, identify,
+    Blank, Choice, Identity, Marker, Request, Status, Target, Variant, choose, identify,
 };
 use segue_core::time::Wall;
 use segue_core::twin::{self, Twin};
@@ -18,7 +18,6 @@ struct Known {
     status: Status,
     outcome: bool,
     document: Option<i64>,
-    quality: Quality,
 }
 
 /// The row that a song belongs to.
@@ -26,7 +25,6 @@ struct Row {
     work_id: i64,
     /// Whether its targets have their answer: the document, if it has one.
     answered: Option<Option<i64>>,
-    quality: Quality,
 }
 
 impl Writer {
@@ -53,7 +51,6 @@ impl Writer {
                 let row = Row {
                     work_id,
                     answered: None,
-                    quality: Quality::None,
                 };
                 for target in &request.targets {
                     self.link(&row, target, &request.song, now)?;
@@ -74,7 +71,6 @@ impl Writer {
         let row = Row {
             work_id: joined.work_id,
             answered: (is_answered && joined.outcome).then_some(joined.document),
-            quality: joined.quality,
         };
         let mut linked = 0;
         for target in &request.targets {
@@ -111,7 +107,7 @@ impl Writer {
 
     fn known(&self, identity: &Identity) -> Result<Vec<Known>> {
         self.reader().all(
-            "SELECT id, variant, marker, duration_ms, status, outcome IS NOT NULL, document, quality FROM work_queue \
+            "SELECT id, variant, marker, duration_ms, status, outcome IS NOT NULL, document FROM work_queue \
              WHERE artist_key = ?1 AND title_key = ?2 ORDER BY variant",
             params![identity.artist_key, identity.title_key],
             |c| {
@@ -125,7 +121,6 @@ impl Writer {
                     status: c.word(Status::of)?,
                     outcome: c.next()?,
                     document: c.next()?,
-                    quality: c.quality()?,
                 })
             },
         )
@@ -217,8 +212,9 @@ impl Writer {
             && is_new
         {
             self.run(
-                "UPDATE scan_results SET status = 'done', reason = NULL, document = ?2, quality = ?3, done_at = ?4 WHERE id = ?1",
-                params![scan_id, document, grade(row.quality), now.0],
+                "UPDATE scan_results SET status = 'done', reason = NULL, document = ?2, done_at = ?3, \
+                 quality = coalesce((SELECT quality FROM documents WHERE number = ?2), 0) WHERE id = ?1",
+                params![scan_id, document, now.0],
             )?;
             self.want_deliveries(row.work_id, Some(scan_id), now)?;
         }

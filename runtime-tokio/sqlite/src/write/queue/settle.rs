@@ -9,6 +9,10 @@ use segue_core::queue::{Completion, LaneEntry, Outcome, Quality, Ticket};
 use segue_core::time::Wall;
 use segue_core::twin::{self, Twin};
 
+/// How good the document is that a row has: `redo` lets it count for nothing until there is another.
+const KEPT: &str =
+    "coalesce((SELECT d.quality FROM documents d WHERE d.number = work_queue.document), 0)";
+
 impl Writer {
     /// Stores the answer: the document, the row, all targets that are linked to it, the sidecars to be written, what the
     /// lanes said, and the cache, together or not at all (Q1, Q2). Lyrics that the row has already are replaced by better
@@ -47,7 +51,7 @@ impl Writer {
              outcome = CASE WHEN {better} THEN ?5 ELSE outcome END, \
              lane = CASE WHEN {better} THEN ?6 ELSE lane END, \
              reason = CASE WHEN {better} THEN ?7 ELSE reason END, \
-             quality = CASE WHEN {better} THEN ?4 ELSE quality END \
+             quality = CASE WHEN {better} THEN ?4 ELSE {KEPT} END \
              WHERE {}",
             held()
         );
@@ -91,7 +95,7 @@ impl Writer {
         self.check(ticket)?;
         let sql = format!(
             "UPDATE work_queue SET status = 'done', owner = NULL, lease_until = NULL, upgrade_after = ?3, completed_at = ?4, \
-             updated_at = ?4, attempts = 0, miss_count = 0, reason = NULL WHERE {} AND outcome IS NOT NULL",
+             updated_at = ?4, attempts = 0, miss_count = 0, reason = NULL, quality = {KEPT} WHERE {} AND outcome IS NOT NULL",
             held()
         );
         let touched = self.run(
