@@ -143,6 +143,7 @@ async fn hub(dir: &Path, music: &Path) -> Result<Hub<World>, Box<dyn Error>> {
             max_streams: 0,
             link: LinkSpec::Folder {
                 root: music.to_owned(),
+                write_sidecars: false,
             },
         }],
         settings: Settings {

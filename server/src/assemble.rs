@@ -5,6 +5,7 @@ use crate::ports::{LocalFolders, PictureShelf, SealedPasswords};
 use crate::router::router;
 use crate::sources::{LinkSpec, SourceSpec};
 use crate::sync;
+use crate::wanted;
 use crate::world::World;
 use segue_core::io::{Clock, StoreError};
 use segue_runtime_tokio::art::{Cache, CacheError};
@@ -117,8 +118,10 @@ pub async fn run(
     let tending = hub.clone();
     let activity = tokio::spawn(async move { tending.tend_activity().await });
     let syncing = tokio::spawn(sync::tend(hub.clone()));
+    let raising = tokio::spawn(wanted::tend(hub.clone()));
     let served = serve::serve(listener, router(hub.clone()), shutdown).await;
     syncing.abort();
+    raising.abort();
     // What the last streams came to is stored before the store closes.
     hub.activity().flush().await;
     activity.abort();
@@ -142,7 +145,7 @@ pub(crate) fn make_data_dir(path: &Path) -> Result<(), AssembleError> {
 fn folders(sources: &[SourceSpec], ffmpeg: Option<&Ffmpeg>) -> net::Folders {
     let mut folders = net::Folders::new();
     for source in sources {
-        if let LinkSpec::Folder { root } = &source.link {
+        if let LinkSpec::Folder { root, .. } = &source.link {
             let origin = FolderSource::new(root.clone(), ffmpeg.cloned());
             let origin: Arc<dyn LocalOrigin> = Arc::new(origin);
             folders.insert(source.id.clone(), origin);

@@ -9,6 +9,7 @@ use crate::rest::throttle::Throttle;
 use crate::sources::{SourceSpec, Sources};
 use crate::stream::served::LastServed;
 use crate::sync::SyncState;
+use crate::wanted::Wanted;
 use bytes::Bytes;
 use segue_core::breaker::Bank;
 use segue_core::catalog::model::Pass;
@@ -68,6 +69,10 @@ pub struct Settings {
     pub transcodes: bool,
     /// Whose forwarded headers are believed.
     pub trusted_proxies: Vec<Addresses>,
+    /// Whether a played track without lyrics is looked up first.
+    pub on_play: bool,
+    /// The set of lanes as one number, which new rows of the queue are stamped with (contracts section 5).
+    pub providers_version: u32,
 }
 
 impl Default for Settings {
@@ -78,6 +83,8 @@ impl Default for Settings {
             sync_concurrency: 4,
             transcodes: false,
             trusted_proxies: Vec::new(),
+            on_play: true,
+            providers_version: 0,
         }
     }
 }
@@ -118,6 +125,7 @@ struct Shared<R: HubRuntime> {
     metrics: Metrics,
     logins: Mutex<Throttle>,
     sync: SyncState,
+    wanted: Wanted,
     passwords: Arc<dyn Passwords>,
     folders: Arc<dyn Folders>,
     pictures: Arc<dyn Pictures>,
@@ -139,6 +147,7 @@ impl<R: HubRuntime> Hub<R> {
             metrics: Metrics::default(),
             logins: Mutex::default(),
             sync: SyncState::default(),
+            wanted: Wanted::default(),
             passwords: parts.passwords,
             folders: parts.folders,
             pictures: parts.pictures,
@@ -221,6 +230,11 @@ impl<R: HubRuntime> Hub<R> {
     /// The state of synchronisation.
     pub fn sync_state(&self) -> &SyncState {
         &self.0.sync
+    }
+
+    /// What listeners wait for, and the bell of whoever looks songs up.
+    pub fn wanted(&self) -> &Wanted {
+        &self.0.wanted
     }
 
     /// The password box.

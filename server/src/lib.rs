@@ -18,4 +18,5 @@ pub mod sources;
 pub mod stream;
 pub mod sync;
 pub mod upstream;
+pub mod wanted;
 pub mod world;

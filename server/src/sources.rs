@@ -53,6 +53,8 @@ pub enum LinkSpec {
     Folder {
         /// The root that nothing is opened above.
         root: PathBuf,
+        /// Whether lyrics may be written beside the music.
+        write_sidecars: bool,
     },
 }
 
@@ -313,7 +315,10 @@ mod tests {
             id: id.to_owned(),
             local: true,
             max_streams: 0,
-            link: LinkSpec::Folder { root: root.into() },
+            link: LinkSpec::Folder {
+                root: root.into(),
+                write_sidecars: false,
+            },
         }
     }
 

@@ -3,6 +3,7 @@
 use super::{AuthChoice, Config, SourceConfig, SourceKey};
 use crate::hub::Settings;
 use crate::sources::{LinkSpec, SourceSpec};
+use segue_core::queue::providers_version;
 use segue_core::source::subsonic::{Auth, BadEndpoint, Credentials, Endpoint};
 
 impl Config {
@@ -14,6 +15,8 @@ impl Config {
             sync_concurrency: self.sync.concurrency,
             transcodes,
             trusted_proxies: self.server.trusted_proxies.clone(),
+            on_play: self.lyrics.on_play,
+            providers_version: providers_version(&self.providers.lanes()),
         }
     }
 
@@ -27,7 +30,13 @@ impl SourceConfig {
     /// The source as the hub takes it.
     pub fn spec(&self) -> Result<SourceSpec, BadEndpoint> {
         let link = match &self.key {
-            SourceKey::Folder { path, .. } => LinkSpec::Folder { root: path.clone() },
+            SourceKey::Folder {
+                path,
+                write_sidecars,
+            } => LinkSpec::Folder {
+                root: path.clone(),
+                write_sidecars: *write_sidecars,
+            },
             SourceKey::Subsonic {
                 url,
                 username,

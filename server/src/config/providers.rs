@@ -180,6 +180,27 @@ impl Default for Providers {
     }
 }
 
+impl Providers {
+    /// The lanes that a song is looked up over, in order. What is there already comes first and costs nobody anything: files
+    /// beside the music, and the sources' own lyrics. One without its token or id cannot be asked.
+    pub fn lanes(&self) -> Vec<&str> {
+        let mut lanes = vec!["local", "subsonic"];
+        let configured = [&self.primary].into_iter().chain(&self.fallback_order);
+        for name in configured.map(String::as_str) {
+            if !lanes.contains(&name) {
+                lanes.push(name);
+            }
+        }
+        lanes.retain(|lane| !self.disabled.iter().any(|name| name == lane));
+        lanes.retain(|lane| match *lane {
+            "musixmatch" => self.musixmatch.token.is_some(),
+            "petitlyrics" => self.petitlyrics.app_id.is_some(),
+            _ => true,
+        });
+        lanes
+    }
+}
+
 pub(super) fn read(mut section: Section<'_>) -> Providers {
     let default = Providers::default();
     let modes = [

@@ -203,7 +203,10 @@ fn folder(id: &str, root: PathBuf) -> SourceSpec {
         id: id.to_owned(),
         local: true,
         max_streams: 0,
-        link: LinkSpec::Folder { root },
+        link: LinkSpec::Folder {
+            root,
+            write_sidecars: false,
+        },
     }
 }
 

@@ -95,7 +95,7 @@ async fn sync_source<R: HubRuntime>(
 ) -> Result<SourceReport, StoreError> {
     let pulled = match source.link() {
         LinkSpec::Subsonic { endpoint, .. } => subsonic::pull(hub, source, endpoint).await?,
-        LinkSpec::Folder { root } => folder::pull(hub, source, root).await?,
+        LinkSpec::Folder { root, .. } => folder::pull(hub, source, root).await?,
     };
     let now = hub.clock().wall();
     let id = source.id().to_owned();

@@ -118,6 +118,7 @@ pub(crate) fn folder(id: &str, root: &Path) -> SourceSpec {
         max_streams: 0,
         link: LinkSpec::Folder {
             root: root.to_owned(),
+            write_sidecars: false,
         },
     }
 }
