@@ -45,6 +45,7 @@ pub use read::Reader;
 pub use read::catalog::Playable;
 pub use read::lists::{AlbumOrder, RandomFilter};
 pub use read::lyrics::Unqueued;
+pub use read::named::{NamedTrack, PlacedTrack};
 pub use read::queue::Retention;
 pub use read::search::{Found, SearchQuery};
 pub use read::sources::Counts;

@@ -6,6 +6,7 @@ use super::envelope::ApiError;
 use super::shapes;
 use crate::hub::{Hub, HubRuntime};
 use crate::now_playing::Listening;
+use crate::wanted;
 use segue_core::Wall;
 use segue_core::io::Clock;
 
@@ -109,6 +110,9 @@ pub(super) async fn scrobble<R: HubRuntime>(hub: &Hub<R>, call: &Call) -> Result
     let Some((last, _)) = known.last() else {
         return Err(ApiError::not_found("Song"));
     };
+    for (id, _) in &known {
+        wanted::note(hub, id);
+    }
     if !is_submission {
         hub.now_playing().report(Listening {
             user: call.user.name.clone(),

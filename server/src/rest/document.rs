@@ -31,6 +31,8 @@ pub enum Value {
     Doc(Doc),
     /// A list; an array in JSON however many elements it has.
     List(Vec<Value>),
+    /// A list whose elements have a name of their own in XML, as the later parts of the API want it (`agents`).
+    Each(&'static str, Vec<Value>),
 }
 
 impl Doc {
@@ -71,6 +73,19 @@ impl Doc {
     ) -> Self {
         let items = items.into_iter().map(Into::into).collect();
         self.0.push((name, Value::List(items)));
+        self
+    }
+
+    /// Adds a list whose elements are called `each` in XML.
+    #[must_use]
+    pub fn with_each<T: Into<Value>>(
+        mut self,
+        name: &'static str,
+        each: &'static str,
+        items: impl IntoIterator<Item = T>,
+    ) -> Self {
+        let items = items.into_iter().map(Into::into).collect();
+        self.0.push((name, Value::Each(each, items)));
         self
     }
 
@@ -163,7 +178,7 @@ impl From<Doc> for Value {
 }
 
 /// Whether XML 1.0 can carry `c`, if need be as a reference (XML 1.0, production 2).
-const fn is_xml_char(c: char) -> bool {
+pub(super) const fn is_xml_char(c: char) -> bool {
     matches!(c, '\t' | '\n' | '\r' | ' '..='\u{D7FF}' | '\u{E000}'..='\u{FFFD}' | '\u{10000}'..)
 }
 
@@ -183,7 +198,7 @@ fn write_element(out: &mut String, name: &str, first: &[(&str, &str)], doc: &Doc
             Value::Bool(is) => {
                 let _ = write!(out, r#" {field}="{is}""#);
             }
-            Value::List(items) => is_empty &= items.is_empty(),
+            Value::List(items) | Value::Each(_, items) => is_empty &= items.is_empty(),
             Value::Content(_) | Value::Element(_) | Value::Doc(_) => is_empty = false,
         }
     }
@@ -196,7 +211,9 @@ fn write_element(out: &mut String, name: &str, first: &[(&str, &str)], doc: &Doc
         match value {
             Value::Text(_) | Value::Int(_) | Value::Bool(_) => {}
             Value::Content(text) => write_xml_text(out, text),
-            Value::Element(_) | Value::Doc(_) | Value::List(_) => write_child(out, field, value),
+            Value::Element(_) | Value::Doc(_) | Value::List(_) | Value::Each(..) => {
+                write_child(out, field, value);
+            }
         }
     }
     let _ = write!(out, "</{name}>");
@@ -220,6 +237,11 @@ fn write_child(out: &mut String, name: &str, item: &Value) {
         Value::List(items) => {
             for item in items {
                 write_child(out, name, item);
+            }
+        }
+        Value::Each(each, items) => {
+            for item in items {
+                write_child(out, each, item);
             }
         }
     }
@@ -282,7 +304,7 @@ fn write_json_value(out: &mut String, value: &Value) {
             let _ = write!(out, "{is}");
         }
         Value::Doc(doc) => write_json_object(out, doc),
-        Value::List(items) => {
+        Value::List(items) | Value::Each(_, items) => {
             out.push('[');
             for (i, item) in items.iter().enumerate() {
                 if i > 0 {
@@ -372,6 +394,22 @@ mod tests {
             doc.to_json("r"),
             r#"{"r":{"openSubsonicExtensions":[{"name":"formPost","versions":[1]}]}}"#
         );
+    }
+
+    #[test]
+    fn a_list_may_call_its_elements_otherwise_in_xml() {
+        let agents = [Doc::new().with("id", "a"), Doc::new().with("id", "b")];
+        let doc = Doc::new().with_each("agents", "agent", agents);
+        assert!(
+            doc.to_xml("r")
+                .ends_with("><agent id=\"a\"/><agent id=\"b\"/></r>")
+        );
+        assert_eq!(
+            doc.to_json("r"),
+            r#"{"r":{"agents":[{"id":"a"},{"id":"b"}]}}"#
+        );
+        let none = Doc::new().with_each("agents", "agent", Vec::<Doc>::new());
+        assert!(none.to_xml("r").ends_with("restapi\"/>"));
     }
 
     #[test]

@@ -15,6 +15,7 @@ pub mod envelope;
 mod fixed;
 mod folders;
 mod lists;
+mod lyrics;
 pub mod params;
 mod people;
 mod scan;
@@ -228,10 +229,8 @@ async fn respond<R: HubRuntime>(
         Endpoint::GetNowPlaying => annotate::get_now_playing(hub, &call).await,
         Endpoint::GetScanStatus => scan::get_scan_status(hub).await,
         Endpoint::StartScan => scan::start_scan(hub, &call).await,
-        Endpoint::GetLyrics => Ok(fixed::no_lyrics()),
-        Endpoint::GetLyricsBySongId => browse::the_song(hub, &call)
-            .await
-            .map(|_| fixed::no("lyricsList", "structuredLyrics")),
+        Endpoint::GetLyrics => lyrics::by_name(hub, &call).await,
+        Endpoint::GetLyricsBySongId => lyrics::by_song_id(hub, &call).await,
         Endpoint::GetPlaylists => Ok(fixed::no("playlists", "playlist")),
         Endpoint::GetPlaylist => Err(ApiError::not_found("Playlist")),
         Endpoint::GetPlayQueue => Ok(Doc::new()),

@@ -9,6 +9,7 @@ use crate::activity::{Closed, Operation};
 use crate::hub::{Hub, HubRuntime};
 use crate::rest::call::Call;
 use crate::rest::envelope::ApiError;
+use crate::wanted;
 use axum::body::Body;
 use axum::response::Response;
 use candidates::{Candidate, Subject};
@@ -138,6 +139,9 @@ async fn commit<R: HubRuntime>(
                     if !twin::is(Twin::LastServedForgotten) {
                         hub.served()
                             .remember(&call.user.name, &subject.track_id, &chosen.track);
+                    }
+                    if purpose == Purpose::Stream {
+                        wanted::note(&hub, &subject.track_id);
                     }
                     let operation = hub.activity().open(StreamOperation {
                         source_id: Some(chosen.source.id().to_owned()),

@@ -210,7 +210,13 @@ async fn extensions_are_public_and_need_no_parameter_at_all() {
         .collect();
     assert!(names.contains(&"apiKeyAuthentication"));
     assert!(!names.contains(&"transcodeOffset"), "only where it works");
-    assert!(!names.contains(&"songLyrics"), "only where it works");
+    let lyrics = json["openSubsonicExtensions"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .find(|e| e["name"] == "songLyrics")
+        .expect("is honoured");
+    assert_eq!(lyrics["versions"], serde_json::json!([1, 2]));
 }
 
 #[tokio::test]

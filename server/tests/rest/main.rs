@@ -7,6 +7,7 @@ mod frame;
 mod library;
 mod lists;
 mod login;
+mod lyrics;
 mod search;
 mod shape;
 mod world;

@@ -4,6 +4,7 @@ pub(crate) mod activity;
 pub(crate) mod catalog;
 pub(crate) mod lists;
 pub(crate) mod lyrics;
+pub(crate) mod named;
 pub(crate) mod people;
 pub(crate) mod queue;
 pub(crate) mod search;
