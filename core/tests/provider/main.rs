@@ -6,5 +6,8 @@
 mod drive;
 mod garbage;
 mod judging;
+mod local;
+mod lrclib;
 mod rows;
+mod subsonic;
 mod suite;
