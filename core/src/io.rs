@@ -1,7 +1,11 @@
-//! What a runtime provides: clock, network and store. Traits only; no implementation.
+//! What a runtime provides: clock, network, store and shelf. Traits only; no implementation.
 //!
 //! `runtime-tokio` implements them on real sockets and files, `runtime-sim` on simulated ones. The
 //! drivers and the server are generic over [`Runtime`], so both worlds run the same code.
+
+mod shelf;
+
+pub use shelf::{Digest, NoShelf, Place, SIDECAR_LIMIT, Seen, Shelf, ShelfError, TEMP_PREFIX};
 
 use crate::time::{Tick, Wall};
 use bytes::Bytes;
@@ -146,7 +150,7 @@ pub enum StoreError {
     Closed,
 }
 
-/// One bundle instead of three type parameters.
+/// One bundle instead of four type parameters.
 pub trait Runtime: Clone + Send + Sync + 'static {
     /// Its clock.
     type Clock: Clock;
@@ -154,6 +158,8 @@ pub trait Runtime: Clone + Send + Sync + 'static {
     type Network: Network;
     /// Its store.
     type Store: Store;
+    /// Its shelf.
+    type Shelf: Shelf;
 
     /// The clock.
     fn clock(&self) -> &Self::Clock;
@@ -161,6 +167,8 @@ pub trait Runtime: Clone + Send + Sync + 'static {
     fn network(&self) -> &Self::Network;
     /// The store.
     fn store(&self) -> &Self::Store;
+    /// The shelf.
+    fn shelf(&self) -> &Self::Shelf;
 
     /// Runs a computation of some length where it blocks nobody else's requests.
     fn compute<T, F>(&self, work: F) -> impl Future<Output = T> + Send

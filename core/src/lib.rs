@@ -8,6 +8,7 @@
 
 pub mod breaker;
 pub mod catalog;
+pub mod delivery;
 pub mod dispatch;
 pub mod driver;
 pub mod failover;

@@ -1,6 +1,6 @@
 //! The simulated world as one bundle.
 
-use crate::{SimClock, SimNetwork, SimStore};
+use crate::{SimClock, SimNetwork, SimShelf, SimStore};
 use segue_core::io::Runtime;
 
 /// What a hub in a simulation runs on.
@@ -9,16 +9,25 @@ pub struct SimRuntime {
     clock: SimClock,
     network: SimNetwork,
     store: SimStore,
+    shelf: SimShelf,
 }
 
 impl SimRuntime {
-    /// Bundles its parts.
+    /// Bundles its parts. Nothing may be written beside its music; see [`SimRuntime::with_shelf`].
     pub fn new(clock: SimClock, network: SimNetwork, store: SimStore) -> Self {
         SimRuntime {
+            shelf: SimShelf::new(clock.clone()),
             clock,
             network,
             store,
         }
+    }
+
+    /// With this shelf.
+    #[must_use]
+    pub fn with_shelf(mut self, shelf: SimShelf) -> Self {
+        self.shelf = shelf;
+        self
     }
 }
 
@@ -26,6 +35,7 @@ impl Runtime for SimRuntime {
     type Clock = SimClock;
     type Network = SimNetwork;
     type Store = SimStore;
+    type Shelf = SimShelf;
 
     fn clock(&self) -> &SimClock {
         &self.clock
@@ -37,6 +47,10 @@ impl Runtime for SimRuntime {
 
     fn store(&self) -> &SimStore {
         &self.store
+    }
+
+    fn shelf(&self) -> &SimShelf {
+        &self.shelf
     }
 
     /// A computation takes no simulated time.

@@ -8,5 +8,6 @@ pub mod net;
 mod pace;
 pub mod secrets;
 pub mod serve;
+pub mod shelf;
 pub mod sockopt;
 pub mod store;

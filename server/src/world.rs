@@ -1,8 +1,9 @@
-//! The real world as one bundle: tokio's clock, real sockets, SQLite on its threads.
+//! The real world as one bundle: tokio's clock, real sockets, SQLite on its threads, files beside the music.
 
 use segue_core::io::Runtime;
 use segue_runtime_tokio::clock::TokioClock;
 use segue_runtime_tokio::net::TokioNetwork;
+use segue_runtime_tokio::shelf::FolderShelf;
 use segue_runtime_tokio::store::SqliteStore;
 use std::future::pending;
 
@@ -12,6 +13,7 @@ pub struct World {
     clock: TokioClock,
     network: TokioNetwork,
     store: SqliteStore,
+    shelf: FolderShelf,
 }
 
 impl World {
@@ -21,6 +23,7 @@ impl World {
             clock,
             network,
             store,
+            shelf: FolderShelf::default(),
         }
     }
 }
@@ -29,6 +32,11 @@ impl World {
     /// Answers for these folders from now on.
     pub fn set_folders(&self, folders: segue_runtime_tokio::net::Folders) {
         self.network.set_folders(folders);
+    }
+
+    /// Writes beside the music below these roots, by instance, from now on, and nowhere else.
+    pub fn set_shelves(&self, roots: segue_runtime_tokio::shelf::Roots) {
+        self.shelf.set_roots(roots);
     }
 
     /// Stores what was promised and closes the database.
@@ -41,6 +49,7 @@ impl Runtime for World {
     type Clock = TokioClock;
     type Network = TokioNetwork;
     type Store = SqliteStore;
+    type Shelf = FolderShelf;
 
     fn clock(&self) -> &TokioClock {
         &self.clock
@@ -52,6 +61,10 @@ impl Runtime for World {
 
     fn store(&self) -> &SqliteStore {
         &self.store
+    }
+
+    fn shelf(&self) -> &FolderShelf {
+        &self.shelf
     }
 
     async fn compute<T, F>(&self, work: F) -> T

@@ -5,6 +5,7 @@
 
 pub mod body;
 pub mod call;
+pub mod deliver;
 pub mod drained;
 pub mod exchange;
 pub mod open;

@@ -75,7 +75,7 @@ const CORE_CRATES: [&str; 20] = [
 
 /// The modules of `core`, and which of them each may use. What is not listed is not allowed.
 /// `twin` is only asked, and may be from everywhere.
-const CORE_MODULES: [(&str, &[&str]); 14] = [
+const CORE_MODULES: [(&str, &[&str]); 15] = [
     ("time", &[]),
     ("twin", &[]),
     ("webhook", &[]),
@@ -86,6 +86,7 @@ const CORE_MODULES: [(&str, &[&str]); 14] = [
     ("catalog", &["rank", "time"]),
     ("source", &["catalog", "dispatch", "io", "rank", "time"]),
     ("lyrics", &["catalog", "dispatch", "time"]),
+    ("delivery", &["dispatch", "io"]),
     (
         "provider",
         &["catalog", "dispatch", "io", "lyrics", "source", "time"],
@@ -100,8 +101,8 @@ const CORE_MODULES: [(&str, &[&str]); 14] = [
     (
         "driver",
         &[
-            "breaker", "catalog", "dispatch", "failover", "io", "lyrics", "provider", "queue",
-            "rank", "source", "time",
+            "breaker", "catalog", "delivery", "dispatch", "failover", "io", "lyrics", "provider",
+            "queue", "rank", "source", "time",
         ],
     ),
 ];

@@ -6,7 +6,7 @@ pub(crate) mod scene;
 
 use bytes::Bytes;
 use http_body::{Body, Frame};
-use segue_core::io::{Accepted, Clock, NetError, Network, Runtime, Store, StoreError};
+use segue_core::io::{Accepted, Clock, NetError, Network, NoShelf, Runtime, Store, StoreError};
 use segue_core::{Tick, Wall};
 use std::collections::{BTreeMap, VecDeque};
 use std::future::Future;
@@ -353,6 +353,7 @@ impl Runtime for Toy {
     type Clock = Toy;
     type Network = Toy;
     type Store = Toy;
+    type Shelf = NoShelf;
 
     fn clock(&self) -> &Toy {
         self
@@ -364,6 +365,10 @@ impl Runtime for Toy {
 
     fn store(&self) -> &Toy {
         self
+    }
+
+    fn shelf(&self) -> &NoShelf {
+        &NoShelf
     }
 
     async fn compute<T, F>(&self, work: F) -> T

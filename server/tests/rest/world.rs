@@ -9,7 +9,7 @@ use http::{HeaderMap, Request, StatusCode};
 use http_body_util::{BodyExt, Full};
 use segue::hub::{Folders, Hub, HubParts, Passwords, Pictures, Settings};
 use segue_core::catalog::model::Pass;
-use segue_core::io::{Accepted, Clock, NetError, Network, Runtime, Store, StoreError};
+use segue_core::io::{Accepted, Clock, NetError, Network, NoShelf, Runtime, Store, StoreError};
 use segue_core::time::{Tick, Wall};
 use segue_sqlite::{Db, NewUser, Reader, Writer};
 use serde_json::Value;
@@ -100,6 +100,7 @@ impl Runtime for TestRuntime {
     type Clock = TestClock;
     type Network = NoNetwork;
     type Store = TestStore;
+    type Shelf = NoShelf;
 
     fn clock(&self) -> &TestClock {
         &self.clock
@@ -111,6 +112,10 @@ impl Runtime for TestRuntime {
 
     fn store(&self) -> &TestStore {
         &self.store
+    }
+
+    fn shelf(&self) -> &NoShelf {
+        &NoShelf
     }
 
     async fn compute<T, F>(&self, work: F) -> T
