@@ -67,7 +67,10 @@ async fn a_sidecar_lies_beside_its_track_with_the_same_permissions() {
     assert_eq!(written, Ok(Delivered::Written));
     let sidecar = root.path().join("Band/01. Song.lrc");
     assert_eq!(fs::read(&sidecar).unwrap(), NEW);
-    let (one, other) = (fs::metadata(&sidecar).unwrap(), fs::metadata(&audio).unwrap());
+    let (one, other) = (
+        fs::metadata(&sidecar).unwrap(),
+        fs::metadata(&audio).unwrap(),
+    );
     assert_eq!(one.mode() & 0o777, 0o640);
     assert_eq!((one.uid(), one.gid()), (other.uid(), other.gid()));
     assert_eq!(
@@ -114,10 +117,7 @@ async fn s2_a_users_file_is_neither_replaced_nor_removed() {
     assert_eq!(shelf.discard(&lrc).await, Err(ShelfError::Changed));
     shelf.discard(&temp).await.unwrap();
     assert_eq!(fs::read(root.path().join("Song.lrc")).unwrap(), b"by hand");
-    assert_eq!(
-        names(root.path()),
-        ["Song.flac", "Song.lrc", "Song.txt"]
-    );
+    assert_eq!(names(root.path()), ["Song.flac", "Song.lrc", "Song.txt"]);
 }
 
 #[tokio::test]
@@ -141,15 +141,27 @@ async fn a_timed_file_takes_the_place_of_our_plain_one() {
     assert_eq!(ended, Ok(Delivered::Written));
     assert_eq!(names(root.path()), ["Song.flac", "Song.lrc"]);
     let again = deliver(&shelf, &intent, None).await;
-    assert_eq!(again, Ok(Delivered::Written), "after a crash before the note");
+    assert_eq!(
+        again,
+        Ok(Delivered::Written),
+        "after a crash before the note"
+    );
 }
 
 #[tokio::test]
 async fn names_of_any_bytes_keep_them() {
     let root = TempDir::new().unwrap();
     for (file, text, expected) in [
-        (&b"caf\xe9 #%?\n.mp3"[..], "caf%E9 #%25?%0A.mp3", &b"caf\xe9 #%?\n.lrc"[..]),
-        ("カ\u{3099}.m4a".as_bytes(), "カ\u{3099}.m4a", "カ\u{3099}.lrc".as_bytes()),
+        (
+            &b"caf\xe9 #%?\n.mp3"[..],
+            "caf%E9 #%25?%0A.mp3",
+            &b"caf\xe9 #%?\n.lrc"[..],
+        ),
+        (
+            "カ\u{3099}.m4a".as_bytes(),
+            "カ\u{3099}.m4a",
+            "カ\u{3099}.lrc".as_bytes(),
+        ),
         (b"U.S.A..flac", "U.S.A..flac", b"U.S.A..lrc"),
     ] {
         fs::write(root.path().join(OsStr::from_bytes(file)), b"sound").unwrap();
@@ -227,10 +239,7 @@ async fn half_a_file_that_was_left_is_written_anew() {
         Ok(Delivered::Written)
     );
     assert_eq!(names(root.path()), ["Song.flac", "Song.lrc"]);
-    assert_eq!(
-        shelf.look(&target).await,
-        Ok(Seen::File(Digest::of(NEW)))
-    );
+    assert_eq!(shelf.look(&target).await, Ok(Seen::File(Digest::of(NEW))));
 }
 
 /// A folder that may not be written to, by everybody but root: a mount of its own would be needed to show that too.
