@@ -3,6 +3,7 @@
 
 pub mod art;
 pub mod clock;
+pub mod command;
 pub mod folder;
 pub mod net;
 mod pace;

@@ -37,7 +37,7 @@ const SILENCE: Duration = Duration::from_millis(100);
 /// The body of an answer that comes from this machine.
 pub type LocalBody = UnsyncBoxBody<Bytes, NetError>;
 
-/// Who answers the `folder:` URIs of one instance: a music folder that behaves like a server.
+/// Who answers the `folder:` or `command:` URIs of one host: a music folder or a program that behaves like a server.
 pub trait LocalOrigin: Send + Sync {
     /// Answers `request` with a status code, as a server would.
     ///
@@ -52,6 +52,9 @@ pub trait LocalOrigin: Send + Sync {
 /// The music folders, by the host of their URIs.
 pub type Folders = BTreeMap<String, Arc<dyn LocalOrigin>>;
 
+/// The programs, by the host of their URIs, which is their name.
+pub type Commands = BTreeMap<String, Arc<dyn LocalOrigin>>;
+
 /// The real network.
 #[derive(Clone, Default)]
 pub struct TokioNetwork(Arc<Shared>);
@@ -60,6 +63,7 @@ pub struct TokioNetwork(Arc<Shared>);
 struct Shared {
     pool: Arc<Pool>,
     folders: RwLock<Folders>,
+    commands: RwLock<Commands>,
     /// Reading the machine's certificates takes a while, and many never need them.
     tls: OnceLock<Result<Arc<ClientConfig>, NetError>>,
 }
@@ -93,6 +97,15 @@ impl TokioNetwork {
             .unwrap_or_else(PoisonError::into_inner) = folders;
     }
 
+    /// Replaces the programs that answer `command:` URIs, for all clones. Runs that have begun go on.
+    pub fn set_commands(&self, commands: Commands) {
+        *self
+            .0
+            .commands
+            .write()
+            .unwrap_or_else(PoisonError::into_inner) = commands;
+    }
+
     /// Connections that rest between exchanges.
     pub fn resting_connections(&self) -> usize {
         self.0.pool.len()
@@ -100,17 +113,14 @@ impl TokioNetwork {
 
     async fn send_local(
         &self,
+        origins: &RwLock<BTreeMap<String, Arc<dyn LocalOrigin>>>,
         request: Request<Bytes>,
         accepted: Accepted,
     ) -> Result<Response<Body>, NetError> {
         let answer = {
             let host = request.uri().host().ok_or(NetError::BadUrl)?;
-            let folders = self
-                .0
-                .folders
-                .read()
-                .unwrap_or_else(PoisonError::into_inner);
-            folders.get(host).cloned().ok_or(NetError::Unreachable)?
+            let origins = origins.read().unwrap_or_else(PoisonError::into_inner);
+            origins.get(host).cloned().ok_or(NetError::Unreachable)?
         };
         accepted.mark();
         Ok(answer.answer(request).await?.map(Body::local))
@@ -192,7 +202,8 @@ impl Network for TokioNetwork {
         accepted: Accepted,
     ) -> Result<Response<Body>, NetError> {
         match request.uri().scheme_str() {
-            Some("folder") => self.send_local(request, accepted).await,
+            Some("folder") => self.send_local(&self.0.folders, request, accepted).await,
+            Some("command") => self.send_local(&self.0.commands, request, accepted).await,
             _ => self.send_remote(request, accepted).await,
         }
     }
