@@ -16,8 +16,8 @@
 //! How the program is run is the runtime's part: it answers `POST command://NAME/` with what the program wrote, if that ended
 //! with exit code 0.
 
-use super::stand_in as reply;
-use super::{Candidate, Lookup, MissReason, Next, Outcome, Reply, Trouble};
+use super::words::sniff;
+use super::{Candidate, Lookup, MissReason, Next, Outcome, Reply, Trouble, judge};
 use crate::io::NetError;
 use crate::lyrics::{Body, Lyrics, Matched, Song};
 use bytes::Bytes;
@@ -213,8 +213,8 @@ struct SaidCandidate {
 }
 
 fn outcome(reply: &Reply) -> Outcome {
-    if !reply.parts.status.is_success() {
-        return reply::of_status(reply);
+    if let Err(trouble) = judge::status(reply) {
+        return Outcome::Failed(trouble);
     }
     let Ok(said) = serde_json::from_slice::<Said>(&reply.body) else {
         return Outcome::Failed(Trouble::Malformed);
@@ -265,7 +265,7 @@ fn candidate(said: SaidCandidate) -> Option<Candidate> {
         | SaidKind::Lyricsfile
         | SaidKind::Srt
         | SaidKind::Plain
-        | SaidKind::Sniff => reply::sniff(&said.text)?,
+        | SaidKind::Sniff => sniff(&said.text)?,
     };
     lyrics.lang = said.lang.or(lyrics.lang);
     let isrc = said

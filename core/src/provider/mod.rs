@@ -14,8 +14,8 @@ pub mod lrclib;
 pub mod musixmatch;
 pub mod petitlyrics;
 pub mod request;
-mod stand_in;
 pub mod subsonic;
+mod words;
 
 pub use lane::{Cost, Descriptor, Kind, Provider, Question, Server, Settings, Unusable};
 

@@ -10,12 +10,12 @@ mod template;
 pub use pointers::{BadPointer, Pointers};
 pub use template::{BadTemplate, Template, VARIABLES};
 
+use super::request;
 use super::{Lookup, MissReason, Next, Outcome, Reply, Trouble};
 use crate::io::NetError;
 use crate::lyrics::Song;
 use crate::source::subsonic::Secret;
-use bytes::Bytes;
-use http::header::{ACCEPT_ENCODING, HeaderMap, HeaderName, HeaderValue, USER_AGENT};
+use http::header::{HeaderMap, HeaderName, HeaderValue};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -49,14 +49,14 @@ pub enum StatusMeaning {
 }
 
 /// What an operator says about such a lane.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
     /// How a song becomes a URL.
     pub template: Template,
     /// How a reply is read.
     pub dialect: Dialect,
     /// Sent along; [`TOKEN`] in a value stands for the secret.
-    pub headers: BTreeMap<String, String>,
+    pub headers: BTreeMap<String, Secret>,
     /// The secret.
     pub token: Option<Secret>,
     /// Statuses that mean something else here than they do elsewhere.
@@ -93,15 +93,10 @@ impl Configured {
     /// When a header cannot be sent or lacks its secret.
     pub fn new(settings: Settings) -> Result<Self, Unconfigured> {
         let mut headers = HeaderMap::new();
-        headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
-        headers.insert(
-            USER_AGENT,
-            HeaderValue::from_static(concat!("segue/", env!("CARGO_PKG_VERSION"))),
-        );
         for (name, value) in &settings.headers {
-            let value = match (value.contains(TOKEN), &settings.token) {
-                (false, _) => value.clone(),
-                (true, Some(token)) => value.replace(TOKEN, token.reveal()),
+            let value = match (value.reveal().contains(TOKEN), &settings.token) {
+                (false, _) => value.reveal().to_owned(),
+                (true, Some(token)) => value.reveal().replace(TOKEN, token.reveal()),
                 (true, None) => return Err(Unconfigured::NoToken(name.clone())),
             };
             let (Ok(key), Ok(mut value)) = (
@@ -124,9 +119,10 @@ impl Configured {
     /// Looks `song` up.
     #[must_use]
     pub fn lookup(&self, song: &Song) -> Box<dyn Lookup> {
+        let blank = song.title.trim().is_empty() || song.artist.trim().is_empty();
         let state = match self.0.template.fill(song) {
-            Some(uri) => State::Asking(uri),
-            None => State::Over(Outcome::Miss(MissReason::NotAskable)),
+            Some(url) if !blank => State::Asking(url),
+            Some(_) | None => State::Over(Outcome::Miss(MissReason::NotAskable)),
         };
         Box::new(Question {
             access: self.0.clone(),
@@ -143,7 +139,7 @@ struct Question {
 }
 
 enum State {
-    Asking(http::Uri),
+    Asking(String),
     Asked,
     Over(Outcome),
 }
@@ -151,12 +147,18 @@ enum State {
 impl Lookup for Question {
     fn next(&mut self) -> Next {
         match std::mem::replace(&mut self.state, State::Asked) {
-            State::Asking(uri) => {
-                let mut request = http::Request::new(Bytes::new());
-                *request.uri_mut() = uri;
-                *request.headers_mut() = self.access.headers.clone();
-                Next::Send(Box::new(request))
-            }
+            State::Asking(url) => match request::to(&url) {
+                Ok(mut request) => {
+                    for (name, value) in &self.access.headers {
+                        request.headers_mut().insert(name.clone(), value.clone());
+                    }
+                    Next::Send(Box::new(request))
+                }
+                Err(trouble) => {
+                    self.state = State::Over(Outcome::Failed(trouble));
+                    Next::Done(Outcome::Failed(trouble))
+                }
+            },
             State::Over(outcome) => {
                 self.state = State::Over(outcome.clone());
                 Next::Done(outcome)

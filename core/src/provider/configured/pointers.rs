@@ -60,6 +60,13 @@ impl Pointers {
         }
     }
 
+    /// The names with what they point at.
+    pub fn named(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0
+            .iter()
+            .map(|(name, pointer)| (*name, pointer.as_str()))
+    }
+
     /// Those of LRCLIB's records.
     pub(super) fn lrclib() -> Self {
         Pointers(BTreeMap::from(

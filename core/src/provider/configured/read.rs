@@ -2,8 +2,9 @@
 
 use super::{Access, Dialect, Pointers, StatusMeaning};
 use crate::lyrics::{Body, Lyrics, Matched};
-use crate::provider::stand_in::{self as reply, Judged};
-use crate::provider::{Candidate, MissReason, Outcome, Reply, Trouble};
+use crate::provider::words::{is_page, sniff};
+use crate::provider::{Candidate, MissReason, Outcome, Reply, Trouble, judge};
+use http::StatusCode;
 use serde_json::Value;
 
 /// The most candidates that are taken from one reply.
@@ -14,12 +15,14 @@ impl Access {
     pub(super) fn outcome(&self, reply: &Reply, duration_ms: Option<u64>) -> Outcome {
         match self.statuses.get(&reply.parts.status.as_u16()) {
             Some(meaning) => return meaning.outcome(reply),
-            None => match reply::judge(reply) {
-                Judged::Good => {}
-                Judged::Over(outcome) => return outcome,
-            },
+            None if self.is_not_here(reply) => return Outcome::Miss(MissReason::NotFound),
+            None => {
+                if let Err(trouble) = judge::status(reply) {
+                    return Outcome::Failed(trouble);
+                }
+            }
         }
-        if reply::is_html(&reply.body) {
+        if is_page(&reply.body) {
             return Outcome::Failed(Trouble::WrongService);
         }
         let _ = duration_ms;
@@ -30,6 +33,15 @@ impl Access {
             Dialect::Lrcmux | Dialect::Text => text(reply),
         }
     }
+
+    /// A service that has nothing says 404, in the form of its other answers. Something else at its place sends a web page.
+    fn is_not_here(&self, reply: &Reply) -> bool {
+        let fits = match self.dialect {
+            Dialect::Lrclib | Dialect::Json(_) => judge::read_json(&reply.body).is_some(),
+            Dialect::Lrcmux | Dialect::Text => !is_page(&reply.body),
+        };
+        reply.parts.status == StatusCode::NOT_FOUND && fits
+    }
 }
 
 impl StatusMeaning {
@@ -37,7 +49,7 @@ impl StatusMeaning {
         Outcome::Failed(match self {
             StatusMeaning::NotFound => return Outcome::Miss(MissReason::NotFound),
             StatusMeaning::RateLimited => Trouble::RateLimited {
-                retry_after: reply::retry_after(reply),
+                retry_after: judge::retry_after(reply),
             },
             StatusMeaning::Auth => Trouble::Refused,
             StatusMeaning::Transient => Trouble::Server(reply.parts.status.as_u16()),
@@ -52,7 +64,7 @@ fn is_json(reply: &Reply) -> bool {
 }
 
 fn json(pointers: &Pointers, reply: &Reply) -> Outcome {
-    let Some(document) = reply::json(&reply.body) else {
+    let Some(document) = judge::read_json(&reply.body) else {
         return Outcome::Failed(Trouble::Malformed);
     };
     // A bare text or number is no record, and neither is null.
@@ -73,11 +85,7 @@ fn json(pointers: &Pointers, reply: &Reply) -> Outcome {
 }
 
 fn candidate(pointers: &Pointers, record: &Value) -> Option<Candidate> {
-    let words = |name| {
-        pointers
-            .text(record, name)
-            .and_then(|text| reply::sniff(&text))
-    };
+    let words = |name| pointers.text(record, name).and_then(|text| sniff(&text));
     let lyrics = match words("synced").or_else(|| words("plain")) {
         Some(lyrics) => lyrics,
         None if pointers.is_instrumental(record) => Lyrics::of(Body::Instrumental),
@@ -105,10 +113,10 @@ fn text(reply: &Reply) -> Outcome {
     if text.trim().is_empty() {
         return Outcome::Miss(MissReason::NoLyrics);
     }
-    if reply::json(&reply.body).is_some_and(|value| value.is_object() || value.is_array()) {
+    if judge::read_json(&reply.body).is_some_and(|value| value.is_object() || value.is_array()) {
         return Outcome::Failed(Trouble::Malformed);
     }
-    match reply::sniff(text) {
+    match sniff(text) {
         Some(lyrics) => Outcome::Found(vec![Candidate {
             lyrics,
             matched: Matched::default(),

@@ -5,8 +5,9 @@
 //! asked for, and so does a question in which nothing is left that names the song.
 
 use crate::lyrics::Song;
+use crate::provider::request::encoded;
 use http::Uri;
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use std::fmt;
 
 /// What can be filled in.
 pub const VARIABLES: [&str; 8] = [
@@ -20,16 +21,11 @@ pub const VARIABLES: [&str; 8] = [
     "mbid",
 ];
 
-/// Everything but the unreserved characters of RFC 3986.
-const VALUE: &AsciiSet = &NON_ALPHANUMERIC
-    .remove(b'-')
-    .remove(b'.')
-    .remove(b'_')
-    .remove(b'~');
-
 /// A URL with places to fill in, checked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Template {
+    /// As it was written.
+    text: String,
     /// Scheme, host and path.
     path: Vec<Piece>,
     /// The pairs of the query.
@@ -95,6 +91,7 @@ impl Template {
         }
         let pairs = query.split('&').filter(|pair| !pair.is_empty());
         let template = Template {
+            text: text.to_owned(),
             path: pieces(path)?,
             pairs: pairs.map(pieces).collect::<Result<_, _>>()?,
         };
@@ -111,7 +108,8 @@ impl Template {
             recording_mbid: Some("a".to_owned()),
             ..Song::default()
         };
-        let uri = template.fill(&example).ok_or(BadTemplate::NotHttp)?;
+        let url = template.fill(&example).ok_or(BadTemplate::NotHttp)?;
+        let uri: Uri = url.parse().map_err(|_| BadTemplate::NotHttp)?;
         let is_http = matches!(uri.scheme_str(), Some("http" | "https"));
         match is_http && uri.host().is_some_and(|host| !host.is_empty()) {
             true => Ok(template),
@@ -121,7 +119,7 @@ impl Template {
 
     /// The URL for `song`; `None` when it cannot be asked for.
     #[must_use]
-    pub fn fill(&self, song: &Song) -> Option<Uri> {
+    pub fn fill(&self, song: &Song) -> Option<String> {
         let mut url = String::new();
         let mut names_it = self.path.iter().any(Piece::names_the_song);
         for (index, piece) in self.path.iter().enumerate() {
@@ -134,7 +132,7 @@ impl Template {
                     if fills && matches!(value.as_str(), "." | "..") {
                         return None;
                     }
-                    url.extend(utf8_percent_encode(&value, VALUE));
+                    url.push_str(&encoded(&value));
                 }
             }
         }
@@ -147,10 +145,7 @@ impl Template {
                 before = '&';
             }
         }
-        if !names_it {
-            return None;
-        }
-        url.parse().ok()
+        names_it.then_some(url)
     }
 
     fn ends_segment(&self, index: usize) -> bool {
@@ -162,13 +157,19 @@ impl Template {
     }
 }
 
+impl fmt::Display for Template {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
 fn filled(pair: &[Piece], song: &Song) -> Option<String> {
     let mut text = String::new();
     for piece in pair {
         match piece {
             Piece::Text(fixed) => text.push_str(fixed),
             Piece::Place(variable) => {
-                text.extend(utf8_percent_encode(&variable.value(song)?, VALUE));
+                text.push_str(&encoded(&variable.value(song)?));
             }
         }
     }
@@ -255,7 +256,7 @@ mod tests {
 
     fn filled(template: &str, song: &Song) -> Option<String> {
         let template = Template::parse(template).unwrap();
-        template.fill(song).map(|uri| uri.to_string())
+        template.fill(song)
     }
 
     #[test]
@@ -329,7 +330,8 @@ mod tests {
         fn whatever_a_tag_holds_the_host_and_the_path_stay(title in "\\PC{1,40}", artist in "\\PC{1,40}") {
             let template = Template::parse("http://x.example/v1/{artist}/{title}?q={title}").unwrap();
             let song = Song { title, artist, ..Song::default() };
-            if let Some(uri) = template.fill(&song) {
+            if let Some(url) = template.fill(&song) {
+                let uri: Uri = url.parse().unwrap();
                 prop_assert_eq!(uri.authority().map(|host| host.as_str()), Some("x.example"));
                 prop_assert_eq!(uri.path().split('/').count(), 4);
                 prop_assert!(uri.query().is_some_and(|query| !query.contains('&')));

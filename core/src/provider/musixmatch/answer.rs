@@ -3,10 +3,11 @@
 
 use super::decoy;
 use super::timed;
+use crate::dispatch::Failure;
 use crate::io::NetError;
 use crate::lyrics::{Body, Lyrics, Matched, Song};
-use crate::provider::stand_in::{self as reply, Judged};
-use crate::provider::{Candidate, MissReason, Outcome, Reply, Trouble};
+use crate::provider::words;
+use crate::provider::{Candidate, MissReason, Outcome, Reply, Trouble, judge};
 use http::StatusCode;
 use serde_json::Value;
 use std::time::Duration;
@@ -24,7 +25,10 @@ pub(super) enum Answer {
 /// What came of the call for word times.
 pub(super) enum Richsync {
     Lines(Body),
+    /// There are none, or they could not be had.
     Nothing,
+    /// The lane is to be left alone, and its breaker has to hear of it.
+    StayAway(Trouble),
 }
 
 /// Reads the reply to `macro.subtitles.get`.
@@ -74,8 +78,20 @@ fn macro_answer(reply: Result<Reply, NetError>, song: &Song) -> Result<Answer, O
 
 /// Reads the reply to `track.richsync.get`.
 pub(super) fn of_richsync(reply: Result<Reply, NetError>) -> Richsync {
-    let Ok(document) = envelope(reply) else {
-        return Richsync::Nothing;
+    let status = reply.as_ref().ok().map(|reply| reply.parts.status);
+    let document = match envelope(reply) {
+        Ok(document) => document,
+        Err(Outcome::Failed(trouble)) => {
+            return match trouble.failure() {
+                // Within a good reply it is said of the word times alone.
+                Failure::Auth { renewal: false } if status == Some(StatusCode::OK) => {
+                    Richsync::Nothing
+                }
+                Failure::Auth { .. } | Failure::Throttled { .. } => Richsync::StayAway(trouble),
+                Failure::Transport => Richsync::Nothing,
+            };
+        }
+        Err(Outcome::Miss(_) | Outcome::Found(_)) => return Richsync::Nothing,
     };
     let body = document.pointer("/message/body/richsync/richsync_body");
     match body.and_then(Value::as_str).and_then(timed::richsync) {
@@ -87,27 +103,17 @@ pub(super) fn of_richsync(reply: Result<Reply, NetError>) -> Richsync {
 /// The document of a reply whose own header says that all is well.
 fn envelope(reply: Result<Reply, NetError>) -> Result<Value, Outcome> {
     let reply = reply.map_err(|error| Outcome::Failed(Trouble::Net(error)))?;
-    let document: Option<Value> = reply::json(&reply.body);
+    let document = judge::read_json(&reply.body);
     // An envelope is believed before the status that it came with, for its hint says more.
     let hinted = document
         .as_ref()
         .and_then(|document| document.pointer("/message/header"))
         .filter(|header| status(header).is_some());
     if let Some(header) = hinted {
-        let throttled = reply::retry_after(&reply);
-        return match judged(header, throttled) {
-            Ok(()) if reply.parts.status == StatusCode::OK => {
-                document.ok_or(Outcome::Failed(Trouble::Malformed))
-            }
-            // Says that all is well under a status that does not.
-            Ok(()) => Err(reply::of_status(&reply)),
-            Err(outcome) => Err(outcome),
-        };
+        judged(header, judge::retry_after(&reply))?;
     }
-    match reply::judge(&reply) {
-        Judged::Good => Err(Outcome::Failed(Trouble::Malformed)),
-        Judged::Over(outcome) => Err(outcome),
-    }
+    judge::status(&reply).map_err(Outcome::Failed)?;
+    document.ok_or(Outcome::Failed(Trouble::Malformed))
 }
 
 /// One call of the macro: its body, or `None` when the service has nothing under it.
@@ -216,9 +222,9 @@ fn plain(calls: &Value, track: &Value) -> Result<Option<Lyrics>, Outcome> {
             false => Ok(None),
         };
     }
-    Ok(Some(Lyrics {
+    Ok(words::plain(text).map(|plain| Lyrics {
         lang: language(lyrics, "lyrics_language"),
-        ..Lyrics::of(reply::plain(text))
+        ..plain
     }))
 }
 

@@ -8,13 +8,14 @@ mod answer;
 mod decoy;
 mod timed;
 
+use super::request;
 use super::{Candidate, Lookup, MissReason, Next, Outcome, Reply, Trouble};
 use crate::io::NetError;
 use crate::lyrics::Song;
 use crate::source::subsonic::Secret;
 use answer::{Answer, Richsync};
 use bytes::Bytes;
-use http::header::{ACCEPT, ACCEPT_ENCODING, HeaderMap, HeaderName, HeaderValue, USER_AGENT};
+use http::header::{HeaderMap, HeaderName, HeaderValue};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use url::Url;
@@ -25,6 +26,9 @@ pub const BASE_URL: &str = "https://apic.musixmatch.com";
 /// The application that a token is taken to be of when nothing else is configured.
 pub const APP_ID: &str = "android-player-v1.0";
 
+/// The path below which its methods are.
+const VERSION: &str = "/ws/1.1";
+
 /// What an operator says about this lane.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
@@ -34,8 +38,8 @@ pub struct Settings {
     pub app_id: Option<String>,
     /// `token`: the operator's own.
     pub token: Option<Secret>,
-    /// `headers`, sent along with each request.
-    pub headers: BTreeMap<String, String>,
+    /// `headers`, sent along with each request. They may be credentials.
+    pub headers: BTreeMap<String, Secret>,
 }
 
 /// Why the lane cannot be used as it is configured. No secret is part of it.
@@ -84,24 +88,21 @@ impl Musixmatch {
         if decoy::is_placeholder(token.reveal()) {
             return Err(Unconfigured::PlaceholderToken);
         }
-        let base_url = match settings.base_url {
+        let mut base_url = match settings.base_url {
             Some(url) => url,
             None => Url::parse(BASE_URL).map_err(|_| Unconfigured::BadUrl)?,
         };
         if !matches!(base_url.scheme(), "http" | "https") || base_url.cannot_be_a_base() {
             return Err(Unconfigured::BadUrl);
         }
+        let prefix = base_url.path().trim_end_matches('/');
+        let prefix = prefix.strip_suffix(VERSION).unwrap_or(prefix);
+        base_url.set_path(&format!("{prefix}{VERSION}"));
         let mut headers = HeaderMap::new();
-        headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
-        headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
-        headers.insert(
-            USER_AGENT,
-            HeaderValue::from_static(concat!("segue/", env!("CARGO_PKG_VERSION"))),
-        );
         for (name, value) in &settings.headers {
             let (Ok(key), Ok(mut value)) = (
                 HeaderName::try_from(name.as_str()),
-                HeaderValue::try_from(value.as_str()),
+                HeaderValue::try_from(value.reveal()),
             ) else {
                 return Err(Unconfigured::BadHeader(name.clone()));
             };
@@ -135,22 +136,22 @@ impl Musixmatch {
 
 impl Access {
     /// A request for `method` with `pairs`. The token is part of its URL, so it is never to be shown.
-    fn request(&self, method: &str, pairs: &[(&str, &str)]) -> Option<http::Request<Bytes>> {
-        let mut url = self.base_url.clone();
-        let prefix = url.path().trim_end_matches('/');
-        let prefix = prefix.strip_suffix("/ws/1.1").unwrap_or(prefix).to_owned();
-        url.set_path(&format!("{prefix}/ws/1.1/{method}"));
-        url.set_fragment(None);
-        url.query_pairs_mut()
-            .clear()
-            .append_pair("format", "json")
-            .append_pair("app_id", &self.app_id)
-            .append_pair("usertoken", self.token.reveal())
-            .extend_pairs(pairs);
-        let mut request = http::Request::new(Bytes::new());
-        *request.uri_mut() = url.as_str().parse().ok()?;
-        *request.headers_mut() = self.headers.clone();
-        Some(request)
+    fn request(
+        &self,
+        method: &str,
+        pairs: &[(&str, &str)],
+    ) -> Result<http::Request<Bytes>, Trouble> {
+        let mut all = vec![
+            ("format", "json"),
+            ("app_id", self.app_id.as_str()),
+            ("usertoken", self.token.reveal()),
+        ];
+        all.extend(pairs);
+        let mut request = request::get(&self.base_url, method, &all)?;
+        for (name, value) in &self.headers {
+            request.headers_mut().insert(name.clone(), value.clone());
+        }
+        Ok(request)
     }
 }
 
@@ -176,7 +177,7 @@ impl Lookup for Question {
             State::Asking => (self.macro_call(), State::Asked),
             State::AskingWords(candidate, id) => {
                 let pairs = [("commontrack_id", id.as_str())];
-                let request = self.access.request("track.richsync.get", &pairs);
+                let request = self.access.request("/track.richsync.get", &pairs);
                 (request, State::AskedWords(candidate))
             }
             State::Over(outcome) => {
@@ -189,12 +190,12 @@ impl Lookup for Question {
             }
         };
         match request {
-            Some(request) => {
+            Ok(request) => {
                 self.state = asked;
                 Next::Send(Box::new(request))
             }
-            None => {
-                let outcome = Outcome::Failed(Trouble::Net(NetError::BadUrl));
+            Err(trouble) => {
+                let outcome = Outcome::Failed(trouble);
                 self.state = State::Over(outcome.clone());
                 Next::Done(outcome)
             }
@@ -211,21 +212,22 @@ impl Lookup for Question {
                 },
                 Answer::Over(outcome) => State::Over(outcome),
             },
-            State::AskedWords(mut candidate) => {
-                // Lines are certain, whatever became of the words: the upgrade ladder asks again some day.
-                match answer::of_richsync(reply) {
-                    Richsync::Lines(lines) => candidate.lyrics.body = lines,
-                    Richsync::Nothing => {}
+            State::AskedWords(mut candidate) => State::Over(match answer::of_richsync(reply) {
+                Richsync::Lines(lines) => {
+                    candidate.lyrics.body = lines;
+                    Outcome::Found(vec![*candidate])
                 }
-                State::Over(Outcome::Found(vec![*candidate]))
-            }
+                // Lines are certain without the words: the upgrade ladder asks again some day.
+                Richsync::Nothing => Outcome::Found(vec![*candidate]),
+                Richsync::StayAway(trouble) => Outcome::Failed(trouble),
+            }),
             state @ (State::Asking | State::AskingWords(..) | State::Over(_)) => state,
         };
     }
 }
 
 impl Question {
-    fn macro_call(&self) -> Option<http::Request<Bytes>> {
+    fn macro_call(&self) -> Result<http::Request<Bytes>, Trouble> {
         let song = &self.song;
         let seconds = song.duration_ms.map(|ms| ((ms + 500) / 1000).to_string());
         let artists = match song.artists.as_slice() {
@@ -245,6 +247,6 @@ impl Question {
         if let Some(isrc) = song.isrcs.first() {
             pairs.push(("track_isrc", isrc));
         }
-        self.access.request("macro.subtitles.get", &pairs)
+        self.access.request("/macro.subtitles.get", &pairs)
     }
 }

@@ -1,9 +1,9 @@
 //! What a reply of PetitLyrics says: songs, none, or that the question is not welcome.
 
-use super::reply::{self, Judged};
 use crate::io::NetError;
 use crate::lyrics::Matched;
-use crate::provider::{MissReason, Outcome, Reply, Trouble};
+use crate::provider::words::is_page;
+use crate::provider::{MissReason, Outcome, Reply, Trouble, judge};
 use crate::source::subsonic::read_xml;
 use serde_json::Value;
 
@@ -26,10 +26,8 @@ pub(super) struct Entry {
 /// The songs of a reply, in its order; never empty.
 pub(super) fn entries(reply: Result<Reply, NetError>) -> Result<Vec<Entry>, Outcome> {
     let reply = reply.map_err(|error| Outcome::Failed(Trouble::Net(error)))?;
-    if let Judged::Over(outcome) = reply::judge(&reply) {
-        return Err(outcome);
-    }
-    if reply::is_html(&reply.body) {
+    judge::status(&reply).map_err(Outcome::Failed)?;
+    if is_page(&reply.body) {
         return Err(Outcome::Failed(Trouble::WrongService));
     }
     let text = std::str::from_utf8(&reply.body);

@@ -6,13 +6,13 @@ mod answer;
 mod choice;
 mod payload;
 
-use super::stand_in as reply;
+use super::request;
 use super::{Candidate, Lookup, MissReason, Next, Outcome, Reply, Trouble};
 use crate::io::NetError;
 use crate::lyrics::Song;
 use answer::Entry;
 use bytes::Bytes;
-use http::header::{ACCEPT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderValue, USER_AGENT};
+use http::header::{CONTENT_TYPE, HeaderValue};
 use payload::Payload;
 use std::sync::Arc;
 use url::{Url, form_urlencoded};
@@ -48,7 +48,7 @@ pub struct PetitLyrics(Arc<Access>);
 
 #[derive(Debug)]
 struct Access {
-    uri: http::Uri,
+    url: Url,
     client_app_id: String,
 }
 
@@ -71,8 +71,7 @@ impl PetitLyrics {
         url.set_path(&format!("{prefix}/{PATH}"));
         url.set_query(None);
         url.set_fragment(None);
-        let uri = url.as_str().parse().map_err(|_| Unconfigured::BadUrl)?;
-        Ok(PetitLyrics(Arc::new(Access { uri, client_app_id })))
+        Ok(PetitLyrics(Arc::new(Access { url, client_app_id })))
     }
 
     /// Looks `song` up.
@@ -99,7 +98,7 @@ enum Tier {
 }
 
 impl Access {
-    fn request(&self, tier: Tier, keys: &[(&str, &str)]) -> http::Request<Bytes> {
+    fn request(&self, tier: Tier, keys: &[(&str, &str)]) -> Result<http::Request<Bytes>, Trouble> {
         let form = form_urlencoded::Serializer::new(String::new())
             .append_pair("clientAppId", &self.client_app_id)
             .append_pair("terminalType", "10")
@@ -112,21 +111,12 @@ impl Access {
             )
             .extend_pairs(keys)
             .finish();
-        let mut request = http::Request::new(Bytes::from(form));
+        let mut request = request::to(self.url.as_str())?;
         *request.method_mut() = http::Method::POST;
-        *request.uri_mut() = self.uri.clone();
-        *request.headers_mut() = HeaderMap::from_iter([
-            (
-                CONTENT_TYPE,
-                HeaderValue::from_static("application/x-www-form-urlencoded"),
-            ),
-            (ACCEPT_ENCODING, HeaderValue::from_static("identity")),
-            (
-                USER_AGENT,
-                HeaderValue::from_static(concat!("segue/", env!("CARGO_PKG_VERSION"))),
-            ),
-        ]);
-        request
+        *request.body_mut() = Bytes::from(form);
+        let kind = HeaderValue::from_static("application/x-www-form-urlencoded");
+        request.headers_mut().insert(CONTENT_TYPE, kind);
+        Ok(request)
     }
 }
 
@@ -171,8 +161,16 @@ impl Lookup for Question {
                 return Next::Done(Outcome::Failed(Trouble::Panicked));
             }
         };
-        self.state = state;
-        Next::Send(Box::new(request))
+        match request {
+            Ok(request) => {
+                self.state = state;
+                Next::Send(Box::new(request))
+            }
+            Err(trouble) => {
+                self.state = State::Over(Outcome::Failed(trouble));
+                Next::Done(Outcome::Failed(trouble))
+            }
+        }
     }
 
     fn reply(&mut self, reply: Result<Reply, NetError>) {

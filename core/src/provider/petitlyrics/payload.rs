@@ -1,8 +1,9 @@
 //! PetitLyrics' texts. The type that a reply names echoes the question, so a text is told by its own bytes.
 
 use super::answer::{Entry, text_of};
-use super::reply;
+use crate::dispatch::Quality;
 use crate::lyrics::{Body, Line, Lyrics, Word};
+use crate::provider::words::sniff;
 use crate::source::subsonic::read_xml;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -40,9 +41,13 @@ pub(super) fn read(entry: &Entry) -> Payload {
         return Payload::Empty;
     }
     if without_prologue(text).starts_with("<wsy") {
-        return words(text).map_or(Payload::Broken, Payload::Lyrics);
+        return match words(text) {
+            Some(lyrics) if lyrics.quality() == Quality::None => Payload::Empty,
+            Some(lyrics) => Payload::Lyrics(lyrics),
+            None => Payload::Broken,
+        };
     }
-    match reply::sniff(text) {
+    match sniff(text) {
         Some(lyrics) => Payload::Lyrics(lyrics),
         None => Payload::Empty,
     }

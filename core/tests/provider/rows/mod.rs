@@ -1,8 +1,11 @@
 //! One row for each codec.
 
 mod command;
+pub(crate) mod configured;
 pub(crate) mod local;
 pub(crate) mod lrclib;
+pub(crate) mod musixmatch;
+pub(crate) mod petitlyrics;
 pub(crate) mod subsonic;
 
 use crate::drive::{Sent, reply};
@@ -153,5 +156,18 @@ pub(crate) fn lost() -> Sent {
 
 /// All codecs.
 pub(crate) fn all() -> Vec<Row> {
-    vec![local::row(), subsonic::row(), lrclib::row(), command::row()]
+    vec![
+        local::row(),
+        subsonic::row(),
+        lrclib::row(),
+        command::row(),
+        configured::lrclib(),
+        configured::json_pointers(),
+        configured::text(),
+        configured::lrcmux(),
+        configured::own_statuses(),
+        musixmatch::row(),
+        petitlyrics::row(),
+        petitlyrics::protected(),
+    ]
 }
