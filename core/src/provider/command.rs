@@ -16,10 +16,10 @@
 //! How the program is run is the runtime's part: it answers `POST command://NAME/` with what the program wrote, if that ended
 //! with exit code 0.
 
-use super::words::sniff;
+use super::words::words;
 use super::{Candidate, Lookup, MissReason, Next, Outcome, Reply, Trouble, judge};
 use crate::io::NetError;
-use crate::lyrics::{Body, Lyrics, Matched, Song};
+use crate::lyrics::{Body, Lyrics, Matched, Song, TextKind};
 use bytes::Bytes;
 use http::header::{CONTENT_TYPE, HeaderValue};
 use serde::{Deserialize, Serialize};
@@ -65,7 +65,10 @@ impl Command {
             (false, Ok(body)) => State::Asking(self.request(body.into())),
             (true, _) | (false, Err(_)) => State::Over(Outcome::Miss(MissReason::NotAskable)),
         };
-        Box::new(Question { state })
+        Box::new(Question {
+            duration_ms: song.duration_ms,
+            state,
+        })
     }
 
     fn request(&self, body: Bytes) -> Box<http::Request<Bytes>> {
@@ -110,6 +113,7 @@ impl<'a> Query<'a> {
 }
 
 struct Question {
+    duration_ms: Option<u64>,
     state: State,
 }
 
@@ -135,7 +139,7 @@ impl Lookup for Question {
     fn reply(&mut self, reply: Result<Reply, NetError>) {
         if matches!(self.state, State::Asked) {
             self.state = State::Over(match reply {
-                Ok(reply) => outcome(&reply),
+                Ok(reply) => outcome(&reply, self.duration_ms),
                 Err(error) => Outcome::Failed(Trouble::Net(error)),
             });
         }
@@ -212,7 +216,7 @@ struct SaidCandidate {
     id: Option<String>,
 }
 
-fn outcome(reply: &Reply) -> Outcome {
+fn outcome(reply: &Reply, duration_ms: Option<u64>) -> Outcome {
     if let Err(trouble) = judge::status(reply) {
         return Outcome::Failed(trouble);
     }
@@ -220,7 +224,7 @@ fn outcome(reply: &Reply) -> Outcome {
         return Outcome::Failed(Trouble::Malformed);
     };
     match said {
-        Said::Found { candidates } => found(candidates),
+        Said::Found { candidates } => found(candidates, duration_ms),
         Said::Miss { reason } => Outcome::Miss(match reason {
             SaidMiss::NotFound => MissReason::NotFound,
             SaidMiss::NoLyrics => MissReason::NoLyrics,
@@ -244,11 +248,11 @@ fn outcome(reply: &Reply) -> Outcome {
 }
 
 /// A program that finds nothing but texts that cannot be read has broken its word.
-fn found(said: Vec<SaidCandidate>) -> Outcome {
+fn found(said: Vec<SaidCandidate>, duration_ms: Option<u64>) -> Outcome {
     let candidates: Vec<Candidate> = said
         .into_iter()
         .take(CANDIDATE_LIMIT)
-        .filter_map(candidate)
+        .filter_map(|said| candidate(said, duration_ms))
         .collect();
     match candidates.is_empty() {
         true => Outcome::Failed(Trouble::Malformed),
@@ -256,16 +260,17 @@ fn found(said: Vec<SaidCandidate>) -> Outcome {
     }
 }
 
-fn candidate(said: SaidCandidate) -> Option<Candidate> {
+fn candidate(said: SaidCandidate, duration_ms: Option<u64>) -> Option<Candidate> {
+    let read = |kind| words(kind, &said.text, duration_ms);
     let mut lyrics = match said.kind {
         SaidKind::Instrumental => Lyrics::of(Body::Instrumental),
-        SaidKind::Lrc
-        | SaidKind::Enhanced
-        | SaidKind::Ttml
-        | SaidKind::Lyricsfile
-        | SaidKind::Srt
-        | SaidKind::Plain
-        | SaidKind::Sniff => sniff(&said.text)?,
+        SaidKind::Lrc => read(TextKind::Lrc)?,
+        SaidKind::Enhanced => read(TextKind::Enhanced)?,
+        SaidKind::Ttml => read(TextKind::Ttml)?,
+        SaidKind::Lyricsfile => read(TextKind::Lyricsfile)?,
+        SaidKind::Srt => read(TextKind::Srt)?,
+        SaidKind::Plain => read(TextKind::Plain)?,
+        SaidKind::Sniff => read(TextKind::Sniff)?,
     };
     lyrics.lang = said.lang.or(lyrics.lang);
     let isrc = said

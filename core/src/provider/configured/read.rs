@@ -1,8 +1,10 @@
 //! What a reply means in each dialect.
 
 use super::{Access, Dialect, Pointers, StatusMeaning};
-use crate::lyrics::{Body, Lyrics, Matched};
-use crate::provider::words::{is_page, sniff};
+use crate::dispatch::Quality;
+use crate::lyrics::text::Undecodable;
+use crate::lyrics::{Body, Lyrics, Matched, ParseHints, TextKind, Unreadable, read_bytes};
+use crate::provider::words::{is_page, words};
 use crate::provider::{Candidate, MissReason, Outcome, Reply, Trouble, judge};
 use http::StatusCode;
 use serde_json::Value;
@@ -22,15 +24,11 @@ impl Access {
                 }
             }
         }
-        if is_page(&reply.body) {
-            return Outcome::Failed(Trouble::WrongService);
-        }
-        let _ = duration_ms;
         match &self.dialect {
-            Dialect::Lrclib => json(&Pointers::lrclib(), reply),
-            Dialect::Json(pointers) => json(pointers, reply),
-            Dialect::Lrcmux if is_json(reply) => json(&Pointers::lrclib(), reply),
-            Dialect::Lrcmux | Dialect::Text => text(reply),
+            Dialect::Lrclib => json(&Pointers::lrclib(), reply, duration_ms),
+            Dialect::Json(pointers) => json(pointers, reply, duration_ms),
+            Dialect::Lrcmux if is_json(reply) => json(&Pointers::lrclib(), reply, duration_ms),
+            Dialect::Lrcmux | Dialect::Text => text(reply, duration_ms),
         }
     }
 
@@ -63,9 +61,12 @@ fn is_json(reply: &Reply) -> bool {
     kind.to_ascii_lowercase().contains("json")
 }
 
-fn json(pointers: &Pointers, reply: &Reply) -> Outcome {
+fn json(pointers: &Pointers, reply: &Reply, duration_ms: Option<u64>) -> Outcome {
     let Some(document) = judge::read_json(&reply.body) else {
-        return Outcome::Failed(Trouble::Malformed);
+        return Outcome::Failed(match is_page(&reply.body) {
+            true => Trouble::WrongService,
+            false => Trouble::Malformed,
+        });
     };
     // A bare text or number is no record, and neither is null.
     if !document.is_object() && !document.is_array() {
@@ -75,7 +76,7 @@ fn json(pointers: &Pointers, reply: &Reply) -> Outcome {
     let found: Vec<Candidate> = records
         .iter()
         .take(CANDIDATE_LIMIT)
-        .filter_map(|record| candidate(pointers, record))
+        .filter_map(|record| candidate(pointers, record, duration_ms))
         .collect();
     match (records.is_empty(), found.is_empty()) {
         (_, false) => Outcome::Found(found),
@@ -84,9 +85,13 @@ fn json(pointers: &Pointers, reply: &Reply) -> Outcome {
     }
 }
 
-fn candidate(pointers: &Pointers, record: &Value) -> Option<Candidate> {
-    let words = |name| pointers.text(record, name).and_then(|text| sniff(&text));
-    let lyrics = match words("synced").or_else(|| words("plain")) {
+fn candidate(pointers: &Pointers, record: &Value, duration_ms: Option<u64>) -> Option<Candidate> {
+    // Some services keep timed lines under "plain" as well: the text decides.
+    let read = |name| {
+        let text = pointers.text(record, name)?;
+        words(TextKind::Sniff, &text, duration_ms)
+    };
+    let lyrics = match read("synced").or_else(|| read("plain")) {
         Some(lyrics) => lyrics,
         None if pointers.is_instrumental(record) => Lyrics::of(Body::Instrumental),
         None => return None,
@@ -106,21 +111,18 @@ fn candidate(pointers: &Pointers, record: &Value) -> Option<Candidate> {
     })
 }
 
-fn text(reply: &Reply) -> Outcome {
-    let Ok(text) = std::str::from_utf8(&reply.body) else {
-        return Outcome::Failed(Trouble::Malformed);
-    };
-    if text.trim().is_empty() {
+fn text(reply: &Reply, duration_ms: Option<u64>) -> Outcome {
+    if reply.body.trim_ascii().is_empty() {
         return Outcome::Miss(MissReason::NoLyrics);
     }
-    if judge::read_json(&reply.body).is_some_and(|value| value.is_object() || value.is_array()) {
-        return Outcome::Failed(Trouble::Malformed);
-    }
-    match sniff(text) {
-        Some(lyrics) => Outcome::Found(vec![Candidate {
+    match read_bytes(TextKind::Sniff, &reply.body, ParseHints { duration_ms }) {
+        Ok(lyrics) if lyrics.quality() == Quality::None => Outcome::Miss(MissReason::NoLyrics),
+        Ok(lyrics) => Outcome::Found(vec![Candidate {
             lyrics,
             matched: Matched::default(),
         }]),
-        None => Outcome::Miss(MissReason::NoLyrics),
+        Err(Unreadable::Empty) => Outcome::Miss(MissReason::NoLyrics),
+        Err(Unreadable::Text(Undecodable::Html)) => Outcome::Failed(Trouble::WrongService),
+        Err(Unreadable::Text(_) | Unreadable::Broken(_)) => Outcome::Failed(Trouble::Malformed),
     }
 }

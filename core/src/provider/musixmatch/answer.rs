@@ -5,8 +5,8 @@ use super::decoy;
 use super::timed;
 use crate::dispatch::Failure;
 use crate::io::NetError;
-use crate::lyrics::{Body, Lyrics, Matched, Song};
-use crate::provider::words;
+use crate::lyrics::{Body, Lyrics, Matched, Song, TextKind};
+use crate::provider::words::words;
 use crate::provider::{Candidate, MissReason, Outcome, Reply, Trouble, judge};
 use http::StatusCode;
 use serde_json::Value;
@@ -222,7 +222,7 @@ fn plain(calls: &Value, track: &Value) -> Result<Option<Lyrics>, Outcome> {
             false => Ok(None),
         };
     }
-    Ok(words::plain(text).map(|plain| Lyrics {
+    Ok(words(TextKind::Plain, text, None).map(|plain| Lyrics {
         lang: language(lyrics, "lyrics_language"),
         ..plain
     }))

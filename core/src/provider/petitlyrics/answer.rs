@@ -27,14 +27,14 @@ pub(super) struct Entry {
 pub(super) fn entries(reply: Result<Reply, NetError>) -> Result<Vec<Entry>, Outcome> {
     let reply = reply.map_err(|error| Outcome::Failed(Trouble::Net(error)))?;
     judge::status(&reply).map_err(Outcome::Failed)?;
-    if is_page(&reply.body) {
-        return Err(Outcome::Failed(Trouble::WrongService));
-    }
     let text = std::str::from_utf8(&reply.body);
     let document = text
         .ok()
         .and_then(|text| read_xml(text.trim_start_matches('\u{feff}').trim()));
-    let malformed = Outcome::Failed(Trouble::Malformed);
+    let malformed = Outcome::Failed(match is_page(&reply.body) {
+        true => Trouble::WrongService,
+        false => Trouble::Malformed,
+    });
     let Some(response) = document
         .as_ref()
         .and_then(|document| document.get("response"))

@@ -177,11 +177,14 @@ impl Lookup for Question {
         let broken = Outcome::Failed(Trouble::Panicked);
         self.state = match std::mem::replace(&mut self.state, State::Over(broken)) {
             State::Asked => match answer::entries(reply) {
-                Ok(entries) => chosen(choice::above_the_floor(entries, &self.song)),
+                Ok(entries) => chosen(
+                    choice::above_the_floor(entries, &self.song),
+                    self.song.duration_ms,
+                ),
                 Err(outcome) => State::Over(outcome),
             },
             State::AskedPlain(entry) => State::Over(match answer::entries(reply) {
-                Ok(entries) => plain_of(&entry, entries),
+                Ok(entries) => plain_of(&entry, entries, self.song.duration_ms),
                 // It is known to be there: that it is not found now says that it is not given out.
                 Err(Outcome::Miss(_)) => Outcome::Miss(MissReason::Restricted),
                 Err(outcome) => outcome,
@@ -192,14 +195,14 @@ impl Lookup for Question {
 }
 
 /// What to do with the songs that may be meant, best first.
-fn chosen(entries: Vec<Entry>) -> State {
+fn chosen(entries: Vec<Entry>, duration_ms: Option<u64>) -> State {
     if entries.is_empty() {
         return State::Over(Outcome::Miss(MissReason::NotFound));
     }
     let mut candidates = Vec::new();
     let mut is_broken = false;
     for entry in entries {
-        match payload::read(&entry) {
+        match payload::read(&entry, duration_ms) {
             Payload::Lyrics(lyrics) => candidates.push(Candidate {
                 lyrics,
                 matched: entry.matched,
@@ -220,11 +223,12 @@ fn chosen(entries: Vec<Entry>) -> State {
 }
 
 /// The plain text of `wanted`.
-fn plain_of(wanted: &Entry, entries: Vec<Entry>) -> Outcome {
+fn plain_of(wanted: &Entry, entries: Vec<Entry>, duration_ms: Option<u64>) -> Outcome {
     let entry = entries
         .into_iter()
         .find(|entry| entry.lyrics_id == wanted.lyrics_id);
-    match entry.as_ref().map(payload::read) {
+    let payload = entry.map(|entry| payload::read(&entry, duration_ms));
+    match payload {
         Some(Payload::Lyrics(lyrics)) => Outcome::Found(vec![Candidate {
             lyrics,
             matched: wanted.matched.clone(),

@@ -2,8 +2,8 @@
 
 use super::answer::{Entry, text_of};
 use crate::dispatch::Quality;
-use crate::lyrics::{Body, Line, Lyrics, Word};
-use crate::provider::words::sniff;
+use crate::lyrics::{Body, Line, Lyrics, TextKind, Word};
+use crate::provider::words::words;
 use crate::source::subsonic::read_xml;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -24,8 +24,8 @@ pub(super) enum Payload {
     Broken,
 }
 
-/// Reads an entry's text.
-pub(super) fn read(entry: &Entry) -> Payload {
+/// Reads an entry's text. `duration_ms` is the length of the song that was asked for.
+pub(super) fn read(entry: &Entry, duration_ms: Option<u64>) -> Payload {
     let data: String = entry.data.split_ascii_whitespace().collect();
     if data.is_empty() {
         return Payload::Empty;
@@ -41,13 +41,13 @@ pub(super) fn read(entry: &Entry) -> Payload {
         return Payload::Empty;
     }
     if without_prologue(text).starts_with("<wsy") {
-        return match words(text) {
+        return match word_tier(text) {
             Some(lyrics) if lyrics.quality() == Quality::None => Payload::Empty,
             Some(lyrics) => Payload::Lyrics(lyrics),
             None => Payload::Broken,
         };
     }
-    match sniff(text) {
+    match words(TextKind::Sniff, text, duration_ms) {
         Some(lyrics) => Payload::Lyrics(lyrics),
         None => Payload::Empty,
     }
@@ -70,7 +70,7 @@ fn without_prologue(text: &str) -> &str {
 }
 
 /// The word tier: lines with their text and the times of its words.
-fn words(text: &str) -> Option<Lyrics> {
+fn word_tier(text: &str) -> Option<Lyrics> {
     let document = read_xml(text)?;
     let lines = document.get("wsy")?.get("line")?.as_array()?;
     let mut synced: Vec<Line> = Vec::with_capacity(lines.len());
@@ -147,10 +147,13 @@ mod tests {
     use super::*;
 
     fn read_bytes(bytes: &[u8]) -> Payload {
-        read(&Entry {
-            data: STANDARD.encode(bytes),
-            ..Entry::default()
-        })
+        read(
+            &Entry {
+                data: STANDARD.encode(bytes),
+                ..Entry::default()
+            },
+            None,
+        )
     }
 
     #[test]
@@ -186,12 +189,12 @@ mod tests {
     #[test]
     fn what_is_no_text_is_told_apart() {
         assert_eq!(read_bytes(b"  \n"), Payload::Empty);
-        assert_eq!(read(&Entry::default()), Payload::Empty);
+        assert_eq!(read(&Entry::default(), None), Payload::Empty);
         assert_eq!(read_bytes(b"<wsy><line>"), Payload::Broken);
         let entry = Entry {
             data: "***".to_owned(),
             ..Entry::default()
         };
-        assert_eq!(read(&entry), Payload::Broken);
+        assert_eq!(read(&entry, None), Payload::Broken);
     }
 }
