@@ -165,6 +165,30 @@ fn each_mistake_is_told_with_its_line_and_what_to_do() {
             "segue.toml:2: unknown key `token` in [providers.lrclib]; known are `base_url`, `timeout`, `spacing`",
         ),
         (
+            "[providers]\nfallback_order = [\"musixmatch\"]",
+            "segue.toml:2: providers.fallback_order names \"musixmatch\", which lacks what it needs; set your own `token` or `token_file` in [providers.musixmatch]",
+        ),
+        (
+            "[providers]\nprimary = \"petitlyrics\"",
+            "segue.toml:2: providers.primary names \"petitlyrics\", which lacks what it needs; set `client_app_id` in [providers.petitlyrics]",
+        ),
+        (
+            "[[providers.http]]\nname = \"mine\"\nurl = \"http://h/{titel}\"",
+            "segue.toml:3: providers.http.url cannot be asked: {titel} is not known; did you mean `title`?",
+        ),
+        (
+            "[[providers.http]]\nname = \"mine\"\nurl = \"http://h/{title}\"\ndialect = \"json\"\npointers = { words = \"/a\" }",
+            "segue.toml:5: providers.http.pointers cannot be used: \"words\" is not known; known are list, synced, plain, title, artist, album, duration, duration_ms, isrc, id, instrumental",
+        ),
+        (
+            "[[providers.http]]\nname = \"mine\"\nurl = \"http://h/{title}\"\nheaders = { X-Key = \"{token}\" }",
+            "segue.toml:4: providers.http.headers cannot be sent: header \"X-Key\" holds {token}, but there is no token; set `token` or `token_file`",
+        ),
+        (
+            "[[providers.http]]\nname = \"mine\"\nurl = \"http://h/{title}\"\nstatuses = { 42 = \"gone\" }",
+            "segue.toml:4: providers.http.statuses holds 42 = \"gone\"; write a status from 200 to 599 and one of \"not-found\", \"rate-limited\", \"auth\" and \"transient\"",
+        ),
+        (
             "[[providers.command]]\nname = \"mine\"",
             "segue.toml:1: providers.command has a provider without a program; add `argv = [\"program\", \"argument\"]`",
         ),
@@ -389,7 +413,8 @@ fn the_environment_sets_values_of_every_kind_and_whole_sources() {
 #[test]
 fn secrets_come_from_files_and_are_never_shown() {
     let text = "[[sources]]\nid = \"home\"\nkind = \"subsonic\"\nurl = \"http://h/music\"\nusername = \"a\"\npassword_file = \"password.txt\"\n\
-                [providers.musixmatch]\ntoken = \"t0ken\"\nheaders = { Cookie = \"c00kie\" }\n";
+                [providers.musixmatch]\ntoken = \"t0ken\"\nheaders = { Cookie = \"c00kie\" }\n\
+                [[providers.http]]\nname = \"mine\"\nurl = \"http://h/{title}\"\ntoken = \"k3y\"\nheaders = { X-Key = \"{token}\" }\n";
     let config = config(text);
     let SourceKey::Subsonic { password, auth, .. } = &config.sources[0].key else {
         panic!("a server");
@@ -400,12 +425,52 @@ fn secrets_come_from_files_and_are_never_shown() {
     );
     assert_eq!(*auth, AuthChoice::Auto);
     for shown in [config.masked(), format!("{config:?}")] {
-        for secret in ["sesame", "t0ken"] {
+        for secret in ["sesame", "t0ken", "c00kie", "k3y"] {
             assert!(!shown.contains(secret), "{shown}");
         }
     }
     assert!(config.masked().contains("password = \"***\"") && !config.masked().contains("c00kie"));
     assert!(load(&config.masked()).is_ok());
+}
+
+#[test]
+fn providers_are_asked_when_they_have_what_they_need() {
+    let order = |text: &str| config(text).providers.fallback_order;
+    assert_eq!(order(""), [""; 0]);
+    assert_eq!(
+        order("[providers.musixmatch]\ntoken = \"x\"\n"),
+        ["musixmatch"]
+    );
+    let both =
+        "[providers.musixmatch]\ntoken = \"x\"\n[providers.petitlyrics]\nclient_app_id = \"y\"\n";
+    assert_eq!(order(both), ["musixmatch", "petitlyrics"]);
+    assert_eq!(
+        order(&format!("[providers]\nprimary = \"musixmatch\"\n{both}")),
+        ["petitlyrics"]
+    );
+    // What is switched off needs nothing.
+    let off = "[providers]\nfallback_order = [\"musixmatch\"]\ndisabled = [\"musixmatch\"]\n";
+    assert_eq!(order(off), ["musixmatch"]);
+}
+
+#[test]
+fn a_provider_of_ones_own_is_shown_as_it_was_written() {
+    let text = "[[providers.http]]\nname = \"a\"\nurl = \"http://h/{title}?i={isrc}\"\ndialect = \"json\"\n\
+                pointers = { plain = \"/text\" }\nstatuses = { 420 = \"rate-limited\" }\n\
+                [[providers.command]]\nname = \"b\"\nargv = [\"bin/x\", \"a b\"]\nenv = [\"KEY\"]\n";
+    let own = config(text).providers.own;
+    assert_eq!(config(&config(text).masked()).providers.own, own);
+    let layers = Layers {
+        file: Some(PathBuf::from("/etc/segue/segue.toml")),
+        ..Layers::default()
+    };
+    let loaded = layers.load_text(text, &secrets).expect("valid");
+    assert!(
+        loaded
+            .config
+            .masked()
+            .contains("argv = [\"/etc/segue/bin/x\", \"a b\"]")
+    );
 }
 
 #[test]
@@ -493,7 +558,7 @@ fn documented() -> BTreeMap<String, Vec<(String, Option<String>)>> {
 #[test]
 fn every_key_is_documented_and_every_documented_key_exists() {
     let everything = "[[sources]]\nid = \"a\"\nkind = \"subsonic\"\nurl = \"http://h\"\nusername = \"a\"\npassword = \"b\"\n\
-                      [[providers.http]]\nname = \"x\"\nurl = \"http://h\"\n[[providers.command]]\nname = \"y\"\nargv = [\"z\"]\n";
+                      [[providers.http]]\nname = \"x\"\nurl = \"http://h/{title}\"\n[[providers.command]]\nname = \"y\"\nargv = [\"z\"]\n";
     let known = load(everything).expect("valid").known;
     let documented = documented();
     for (section, keys) in known.into_iter().filter(|(section, _)| !section.is_empty()) {

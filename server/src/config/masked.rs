@@ -1,10 +1,12 @@
 //! The configuration as it is in effect, written as TOML with every secret as `***`.
 
+use super::providers::MEANINGS;
 use super::{
-    AuthChoice, Config, Dialect, OwnProvider, Provider, ProviderMode, Providers, Reach,
-    SourceConfig, SourceKey,
+    AuthChoice, Config, OwnProvider, Provider, ProviderMode, Providers, Reach, SourceConfig,
+    SourceKey,
 };
 use segue_core::failover::{Midstream, StreamMode};
+use segue_core::provider::configured::Dialect;
 use segue_core::source::subsonic::Secret;
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -173,41 +175,40 @@ fn one_provider(out: &mut Lines, header: &str, provider: &Provider, app_id: &str
         out.text(app_id, id);
     }
     out.secret("token", provider.token.as_ref());
-    // A header may well be a credential.
-    let masked: BTreeMap<String, String> = provider
-        .headers
-        .keys()
-        .map(|key| (key.clone(), "***".to_owned()))
-        .collect();
-    out.pairs("headers", &masked);
+    out.headers(&provider.headers);
     out.duration("timeout", provider.timeout);
     out.duration("spacing", provider.spacing);
 }
 
 fn own_provider(out: &mut Lines, own: &OwnProvider) {
     match &own.reach {
-        Reach::Http {
-            url,
-            dialect,
-            pointers,
-        } => {
+        Reach::Http(settings) => {
             out.header("[[providers.http]]");
             out.text("name", &own.name);
-            out.text("url", url);
-            out.text(
-                "dialect",
-                match dialect {
-                    Dialect::Lrclib => "lrclib",
-                    Dialect::Json => "json",
-                    Dialect::Text => "text",
-                },
-            );
-            out.pairs("pointers", pointers);
+            out.text("url", &settings.template);
+            let (dialect, pointers) = match &settings.dialect {
+                Dialect::Lrclib => ("lrclib", None),
+                Dialect::Lrcmux => ("lrcmux", None),
+                Dialect::Json(pointers) => ("json", Some(pointers)),
+                Dialect::Text => ("text", None),
+            };
+            out.text("dialect", dialect);
+            let pointers = pointers.into_iter().flat_map(|pointers| pointers.named());
+            let pointers = pointers.map(|(name, pointer)| (name.to_owned(), pointer.to_owned()));
+            out.pairs("pointers", &pointers.collect());
+            out.headers(&settings.headers);
+            out.secret("token", settings.token.as_ref());
+            let statuses = settings.statuses.iter().filter_map(|(status, meaning)| {
+                let (word, _) = MEANINGS.iter().find(|(_, of)| of == meaning)?;
+                Some((status.to_string(), (*word).to_owned()))
+            });
+            out.pairs("statuses", &statuses.collect());
         }
-        Reach::Command { argv } => {
+        Reach::Command { argv, env } => {
             out.header("[[providers.command]]");
             out.text("name", &own.name);
             out.texts("argv", argv.iter().cloned());
+            out.texts("env", env.iter().cloned());
         }
     }
     out.duration("timeout", own.timeout);
@@ -247,6 +248,14 @@ impl Lines {
                 format!("{{ {} }}", pairs.collect::<Vec<_>>().join(", ")),
             );
         }
+    }
+
+    /// A header may well be a credential.
+    fn headers(&mut self, headers: &BTreeMap<String, Secret>) {
+        let masked = headers
+            .iter()
+            .map(|(name, value)| (name.clone(), value.to_string()));
+        self.pairs("headers", &masked.collect());
     }
 
     fn path(&mut self, key: &str, path: Option<&PathBuf>) {

@@ -16,9 +16,7 @@ mod tree;
 
 pub use federation::Federation;
 pub use problem::{Place, Problem, Problems};
-pub use providers::{
-    Dialect, Lyrics, OwnProvider, Provider, ProviderMode, Providers, Queue, Reach,
-};
+pub use providers::{Lyrics, OwnProvider, Provider, ProviderMode, Providers, Queue, Reach};
 pub use read::{Layers, Loaded};
 pub(crate) use section::reason;
 pub use sources::{AuthChoice, SourceConfig, SourceKey};

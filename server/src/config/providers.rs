@@ -1,7 +1,11 @@
 //! `[providers]`, `[lyrics]` and `[queue]`: where lyrics come from and how they are looked up.
 
+use super::problem::Place;
 use super::read::{HOUR, MILLISECOND, SECOND, YEAR, http_url, is_id, nearest};
 use super::section::Section;
+use segue_core::provider::configured::{
+    self, BadTemplate, Dialect, Pointers, StatusMeaning, Template, VARIABLES,
+};
 use segue_core::source::subsonic::Secret;
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -57,8 +61,8 @@ pub struct Provider {
     pub app_id: Option<String>,
     /// Musixmatch: `token`.
     pub token: Option<Secret>,
-    /// Musixmatch: `headers`.
-    pub headers: BTreeMap<String, String>,
+    /// Musixmatch: `headers`. They may be credentials.
+    pub headers: BTreeMap<String, Secret>,
 }
 
 /// A provider of the operator's own.
@@ -78,31 +82,32 @@ pub struct OwnProvider {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reach {
     /// Over HTTP.
-    Http {
-        /// URL with places to fill in.
-        url: String,
-        /// What it answers.
-        dialect: Dialect,
-        /// In JSON: where to find what.
-        pointers: BTreeMap<String, String>,
-    },
+    Http(Box<configured::Settings>),
     /// A program: query on its standard input, outcome on its standard output.
     Command {
-        /// Program and arguments.
+        /// Program and arguments; never empty.
         argv: Vec<String>,
+        /// Names of variables of our environment that it sees besides the usual ones.
+        env: Vec<String>,
     },
 }
 
-/// What an HTTP provider answers.
+/// The words of `dialect` in `[[providers.http]]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Dialect {
-    /// As LRCLIB does.
+enum DialectWord {
     Lrclib,
-    /// JSON, read through pointers.
+    Lrcmux,
     Json,
-    /// The lyrics themselves.
     Text,
 }
+
+/// The words of `statuses` in `[[providers.http]]`.
+pub(super) const MEANINGS: [(&str, StatusMeaning); 4] = [
+    ("not-found", StatusMeaning::NotFound),
+    ("rate-limited", StatusMeaning::RateLimited),
+    ("auth", StatusMeaning::Auth),
+    ("transient", StatusMeaning::Transient),
+];
 
 /// `[lyrics]`.
 #[derive(Clone, Debug, PartialEq)]
@@ -152,6 +157,10 @@ impl Default for Queue {
 const BUILT_IN: [&str; 3] = ["lrclib", "musixmatch", "petitlyrics"];
 pub(super) const TIMEOUT: Duration = Duration::from_secs(30);
 pub(super) const SPACING: Duration = Duration::from_millis(500);
+/// Musixmatch asks for a captcha after some dozens of requests in a row.
+const MUSIXMATCH_SPACING: Duration = Duration::from_secs(2);
+/// The least that PetitLyrics' other clients keep.
+const PETITLYRICS_SPACING: Duration = Duration::from_secs(10);
 
 impl Default for Providers {
     fn default() -> Self {
@@ -162,7 +171,7 @@ impl Default for Providers {
         };
         Providers {
             primary: "lrclib".to_owned(),
-            fallback_order: vec!["musixmatch".to_owned(), "petitlyrics".to_owned()],
+            fallback_order: Vec::new(),
             mode: ProviderMode::Ordered,
             race_wait: Duration::from_secs(2),
             disabled: Vec::new(),
@@ -170,8 +179,14 @@ impl Default for Providers {
                 base_url: url::Url::parse("https://lrclib.net").ok(),
                 ..provider.clone()
             },
-            musixmatch: provider.clone(),
-            petitlyrics: provider,
+            musixmatch: Provider {
+                spacing: MUSIXMATCH_SPACING,
+                ..provider.clone()
+            },
+            petitlyrics: Provider {
+                spacing: PETITLYRICS_SPACING,
+                ..provider
+            },
             own: Vec::new(),
             circuit_base: Duration::from_secs(60),
             circuit_cap: Duration::from_secs(1800),
@@ -224,10 +239,11 @@ pub(super) fn read(mut section: Section<'_>) -> Providers {
             nearest(name, names.iter().copied()),
         )),
     };
+    let primary_at = section.place_of("primary");
     let primary = section.parsed("primary", default.primary, known);
-    let fallback_order =
-        list_of(&mut section, "fallback_order", known).unwrap_or(default.fallback_order);
+    let fallbacks = list_of(&mut section, "fallback_order", known);
     let disabled = list_of(&mut section, "disabled", known).unwrap_or_default();
+    let disabled: Vec<String> = disabled.into_iter().map(|(name, _)| name).collect();
     let mode = section.word("mode", default.mode, &modes);
     let race_wait = section.number("race_wait_seconds", default.race_wait.as_secs(), 0..=600);
     let lrclib = provider(section.table("lrclib"), default.lrclib, Needs::Nothing);
@@ -241,6 +257,32 @@ pub(super) fn read(mut section: Section<'_>) -> Providers {
         default.petitlyrics,
         Needs::ClientAppId,
     );
+    let lacks = |name: &str| match name {
+        "musixmatch" if musixmatch.token.is_none() => {
+            Some("set your own `token` or `token_file` in [providers.musixmatch]")
+        }
+        "petitlyrics" if petitlyrics.app_id.is_none() => {
+            Some("set `client_app_id` in [providers.petitlyrics]")
+        }
+        _ => None,
+    };
+    let named = fallbacks.iter().flatten();
+    let named = named.map(|(name, place)| ("fallback_order", name, Some(place.clone())));
+    for (key, name, place) in named.chain([("primary", &primary, primary_at)]) {
+        if let Some(hint) = lacks(name).filter(|_| !disabled.contains(name)) {
+            let what = format!("names \"{name}\", which lacks what it needs");
+            section.wrong(place, key, &what, Some(hint.to_owned()));
+        }
+    }
+    // Unless an order is written, whoever has what they need is asked.
+    let fallback_order = match fallbacks {
+        Some(written) => written.into_iter().map(|(name, _)| name).collect(),
+        None => ["musixmatch", "petitlyrics"]
+            .into_iter()
+            .filter(|name| *name != primary && lacks(name).is_none())
+            .map(str::to_owned)
+            .collect(),
+    };
     let mut circuit = section.table("circuit");
     let circuit_base = circuit.number("base_seconds", default.circuit_base.as_secs(), 1..=86_400);
     let circuit_cap = circuit.number("cap_seconds", default.circuit_cap.as_secs(), 1..=604_800);
@@ -271,12 +313,12 @@ fn list_of(
     section: &mut Section<'_>,
     key: &'static str,
     known: impl Fn(&str) -> Result<String, (String, Option<String>)>,
-) -> Option<Vec<String>> {
+) -> Option<Vec<(String, Place)>> {
     let texts = section.texts(key)?;
     let names = texts
         .into_iter()
         .filter_map(|(text, place)| match known(&text) {
-            Ok(name) => Some(name),
+            Ok(name) => Some((name, place)),
             Err((what, hint)) => {
                 section.wrong(Some(place), key, &what, hint);
                 None
@@ -302,7 +344,7 @@ fn provider(mut section: Section<'_>, default: Provider, needs: Needs) -> Provid
         Needs::Token => (
             section.text("app_id"),
             section.secret("token", "token_file"),
-            section.pairs("headers"),
+            headers(&mut section),
         ),
         Needs::ClientAppId => (section.text("client_app_id"), None, BTreeMap::new()),
     };
@@ -315,6 +357,13 @@ fn provider(mut section: Section<'_>, default: Provider, needs: Needs) -> Provid
         token,
         headers,
     }
+}
+
+fn headers(section: &mut Section<'_>) -> BTreeMap<String, Secret> {
+    let pairs = section.pairs("headers").into_iter();
+    pairs
+        .map(|(name, value)| (name, Secret::new(value)))
+        .collect()
 }
 
 fn named(section: &mut Section<'_>) -> Option<String> {
@@ -344,43 +393,122 @@ fn http(mut section: Section<'_>) -> Option<OwnProvider> {
     let name = named(&mut section);
     let (timeout, spacing) = pace(&mut section);
     let dialects = [
-        ("lrclib", Dialect::Lrclib),
-        ("json", Dialect::Json),
-        ("text", Dialect::Text),
+        ("lrclib", DialectWord::Lrclib),
+        ("lrcmux", DialectWord::Lrcmux),
+        ("json", DialectWord::Json),
+        ("text", DialectWord::Text),
     ];
-    let url = section.text("url");
-    if url.is_none() {
+    if !section.has("url") {
         section.lacking("has a provider without a url", "add `url`");
     }
-    let reach = Reach::Http {
-        url: url?.0,
-        dialect: section.word("dialect", Dialect::Lrclib, &dialects),
-        pointers: section.pairs("pointers"),
+    let template = section.parsed("url", None, |text| template(text).map(Some));
+    let dialect = section.word("dialect", DialectWord::Lrclib, &dialects);
+    let pointers_at = section.place_of("pointers");
+    let pointers = section.pairs("pointers");
+    let dialect = match dialect {
+        DialectWord::Lrclib => Some(Dialect::Lrclib),
+        DialectWord::Lrcmux => Some(Dialect::Lrcmux),
+        DialectWord::Text => Some(Dialect::Text),
+        DialectWord::Json => match Pointers::new(&pointers) {
+            Ok(pointers) => Some(Dialect::Json(pointers)),
+            Err(error) => {
+                let place = pointers_at.or(section.place.clone());
+                section.wrong(place, "pointers", &format!("cannot be used: {error}"), None);
+                None
+            }
+        },
     };
+    let headers_at = section.place_of("headers").or(section.place.clone());
+    let headers = headers(&mut section);
+    let token = section.secret("token", "token_file");
+    let statuses = statuses(&mut section);
+    let settings = template
+        .zip(dialect)
+        .map(|(template, dialect)| configured::Settings {
+            template,
+            dialect,
+            headers,
+            token,
+            statuses,
+        });
+    if let Some(Err(error)) = settings.clone().map(configured::Configured::new) {
+        section.wrong(
+            headers_at,
+            "headers",
+            &format!("cannot be sent: {error}"),
+            None,
+        );
+    }
     section.finish();
     Some(OwnProvider {
         name: name?,
-        reach,
+        reach: Reach::Http(Box::new(settings?)),
         timeout,
         spacing,
     })
+}
+
+fn template(text: &str) -> Result<Template, (String, Option<String>)> {
+    Template::parse(text).map_err(|error| {
+        let hint = match &error {
+            BadTemplate::UnknownVariable(name) => nearest(name, VARIABLES)
+                .or_else(|| Some(format!("known are {{{}}}", VARIABLES.join("}, {")))),
+            BadTemplate::NotHttp => {
+                Some("write it as in \"http://127.0.0.1:8080/{artist}/{title}\"".to_owned())
+            }
+            BadTemplate::UnpairedBrace
+            | BadTemplate::NamesNothing
+            | BadTemplate::InHost
+            | BadTemplate::Credentials => None,
+        };
+        (format!("cannot be asked: {error}"), hint)
+    })
+}
+
+fn statuses(section: &mut Section<'_>) -> BTreeMap<u16, StatusMeaning> {
+    let place = section.place_of("statuses");
+    let pairs = section.pairs("statuses");
+    let mut statuses = BTreeMap::new();
+    for (status, meaning) in pairs {
+        let code = status
+            .parse()
+            .ok()
+            .filter(|code| (200..=599).contains(code));
+        let known = MEANINGS.iter().find(|(word, _)| *word == meaning);
+        match (code, known) {
+            (Some(code), Some((_, meaning))) => {
+                statuses.insert(code, *meaning);
+            }
+            (None, _) | (_, None) => {
+                let what = format!("holds {status} = \"{meaning}\"");
+                let hint = "write a status from 200 to 599 and one of \"not-found\", \"rate-limited\", \"auth\" and \"transient\"";
+                section.wrong(place.clone(), "statuses", &what, Some(hint.to_owned()));
+            }
+        }
+    }
+    statuses
 }
 
 fn command(mut section: Section<'_>) -> Option<OwnProvider> {
     let name = named(&mut section);
     let (timeout, spacing) = pace(&mut section);
     let argv = section.texts("argv").unwrap_or_default();
-    let argv: Vec<String> = argv.into_iter().map(|(word, _)| word).collect();
-    if argv.is_empty() {
-        section.lacking(
+    let mut argv: Vec<String> = argv.into_iter().map(|(word, _)| word).collect();
+    match argv.first_mut() {
+        // A program of the configuration's folder, wherever we run; a bare name is looked for on the PATH.
+        Some(program) if program.contains('/') => *program = section.beside(program),
+        Some(_) => {}
+        None => section.lacking(
             "has a provider without a program",
             "add `argv = [\"program\", \"argument\"]`",
-        );
+        ),
     }
+    let env = section.texts("env").unwrap_or_default();
+    let env = env.into_iter().map(|(variable, _)| variable).collect();
     section.finish();
     Some(OwnProvider {
         name: name?,
-        reach: Reach::Command { argv },
+        reach: Reach::Command { argv, env },
         timeout,
         spacing,
     })

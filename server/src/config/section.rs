@@ -460,6 +460,11 @@ impl<'a> Section<'a> {
         Some((path, place))
     }
 
+    /// A path of the file, which is relative to its folder, as text.
+    pub(super) fn beside(&self, path: &str) -> String {
+        self.base.join(path).to_string_lossy().into_owned()
+    }
+
     /// A secret: `key` itself or the content of the file that `file_key` names, without its last line ending.
     pub(super) fn secret(&mut self, key: &'static str, file_key: &'static str) -> Option<Secret> {
         let beside = self.place_of(key).zip(self.place_of(file_key));
