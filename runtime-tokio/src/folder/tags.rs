@@ -8,6 +8,7 @@ use lofty::id3::v1::GENRES;
 use lofty::mp4::{Mp4Codec, Mp4File};
 use lofty::probe::Probe;
 use lofty::tag::{ItemKey, Tag};
+use rustix::io::Errno;
 use std::error::Error;
 use std::fs::File;
 use std::io::{self, BufReader, ErrorKind};
@@ -152,6 +153,7 @@ pub(super) fn judge(error: FileParseError) -> ReadError {
     while let Some(cause) = source {
         if let Some(io) = cause.downcast_ref::<io::Error>()
             && let Some(code) = io.raw_os_error()
+            && !is_impossible_seek(code)
         {
             return ReadError::Io(io::Error::from_raw_os_error(code));
         }
@@ -163,6 +165,13 @@ pub(super) fn judge(error: FileParseError) -> ReadError {
         source = cause.source();
     }
     ReadError::Broken("its content is not what its name says")
+}
+
+/// A broken length sends the parser before the beginning of the file or beyond all files; the disk is fine.
+fn is_impossible_seek(code: i32) -> bool {
+    [Errno::INVAL, Errno::OVERFLOW]
+        .map(Errno::raw_os_error)
+        .contains(&code)
 }
 
 fn facts(file: &TaggedFile, format: String) -> Facts {

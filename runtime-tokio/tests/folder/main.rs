@@ -2,5 +2,6 @@
 
 mod answer;
 mod kit;
+mod lyrics;
 mod rescan;
 mod scan;
