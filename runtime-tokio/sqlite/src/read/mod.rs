@@ -2,6 +2,7 @@
 
 pub(crate) mod activity;
 pub(crate) mod catalog;
+pub(crate) mod gauge;
 pub(crate) mod lists;
 pub(crate) mod lyrics;
 pub(crate) mod named;

@@ -2,6 +2,10 @@
 //!
 //! The labels are source ids, which the configuration bounds, and closed sets of words.
 
+mod lyrics;
+
+pub use lyrics::{CacheRead, DeliveryResult, LaneGate, LyricsMetrics};
+
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
@@ -29,6 +33,7 @@ pub struct Metrics {
     active: Gauge,
     suspect: Family<SourceLabels, Gauge>,
     tracks: Family<SourceLabels, Gauge>,
+    lyrics: LyricsMetrics,
 }
 
 impl Default for Metrics {
@@ -56,6 +61,7 @@ impl Default for Metrics {
             suspect.clone(),
         );
         registry.register("source_tracks", "Tracks a source holds", tracks.clone());
+        let lyrics = LyricsMetrics::register(&mut registry);
         Metrics {
             registry: Mutex::new(registry),
             attempts,
@@ -63,6 +69,7 @@ impl Default for Metrics {
             active,
             suspect,
             tracks,
+            lyrics,
         }
     }
 }
@@ -95,6 +102,11 @@ impl Metrics {
         self.tracks
             .get_or_create(&labels(source))
             .set(i64::try_from(tracks).unwrap_or(i64::MAX));
+    }
+
+    /// What is counted of looking songs up.
+    pub fn lyrics(&self) -> &LyricsMetrics {
+        &self.lyrics
     }
 
     /// The OpenMetrics text.
