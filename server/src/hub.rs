@@ -71,6 +71,8 @@ pub struct Settings {
     pub trusted_proxies: Vec<Addresses>,
     /// Whether a played track without lyrics is looked up first.
     pub on_play: bool,
+    /// The lanes that songs are looked up over, in order.
+    pub lanes: Vec<String>,
     /// The set of lanes as one number, which new rows of the queue are stamped with (contracts section 5).
     pub providers_version: u32,
 }
@@ -84,6 +86,7 @@ impl Default for Settings {
             transcodes: false,
             trusted_proxies: Vec::new(),
             on_play: true,
+            lanes: Vec::new(),
             providers_version: 0,
         }
     }

@@ -1,4 +1,5 @@
-//! Who asks the JSON API: Basic with a user's password, or Bearer with an API key.
+//! Who asks the JSON API: Basic with a user's password, or an API key: as Bearer, in a header of its own, or, for
+//! programs that know nothing else, as the password of Basic.
 
 use super::{problem, store_problem};
 use crate::hub::{Hub, HubRuntime};
@@ -33,6 +34,7 @@ impl Visitor {
 /// What of a request says who it comes from.
 pub(super) struct Claim {
     authorization: Option<String>,
+    key: Option<String>,
     peer: Option<IpAddr>,
     is_forwarded: bool,
 }
@@ -41,12 +43,14 @@ impl Claim {
     /// Reads it.
     pub(super) fn of(request: &Request) -> Self {
         let headers = request.headers();
-        let authorization = headers.get(header::AUTHORIZATION);
-        let authorization = authorization.and_then(|value| value.to_str().ok());
+        let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+        let authorization = text(header::AUTHORIZATION.as_str());
+        let key = text("x-api-key").map(str::trim);
         // The address that connected. Forwarded headers are not trusted.
         let peer = request.extensions().get::<SocketAddr>();
         Claim {
             authorization: authorization.map(str::to_owned),
+            key: key.map(str::to_owned),
             peer: peer.map(|peer| peer.ip().to_canonical()),
             is_forwarded: ["forwarded", "x-forwarded-for"]
                 .iter()
@@ -65,6 +69,9 @@ pub(super) async fn visitor<R: HubRuntime>(
     hub: &Hub<R>,
     claim: &Claim,
 ) -> Result<Visitor, Response> {
+    if let Some(key) = &claim.key {
+        return checked(hub, &Credentials::ApiKey(key), claim).await;
+    }
     let (scheme, value) = claim
         .authorization
         .as_deref()
@@ -78,6 +85,11 @@ pub(super) async fn visitor<R: HubRuntime>(
         let decoded = STANDARD.decode(value).map_err(|_| unauthorized())?;
         basic = String::from_utf8(decoded).map_err(|_| unauthorized())?;
         let (user, password) = basic.split_once(':').ok_or_else(unauthorized)?;
+        if is_key_shaped(password)
+            && let Ok(visitor) = checked(hub, &Credentials::ApiKey(password), claim).await
+        {
+            return Ok(visitor);
+        }
         Credentials::Password {
             user,
             readings: vec![password.to_owned()],
@@ -85,7 +97,21 @@ pub(super) async fn visitor<R: HubRuntime>(
     } else {
         return Err(unauthorized());
     };
-    match auth::check_credentials(hub, &credentials, claim.peer).await {
+    checked(hub, &credentials, claim).await
+}
+
+/// Whether a password may be a key: 32 bytes in the alphabet of URLs.
+fn is_key_shaped(password: &str) -> bool {
+    let is_of_alphabet = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_');
+    password.len() == 43 && password.bytes().all(is_of_alphabet)
+}
+
+async fn checked<R: HubRuntime>(
+    hub: &Hub<R>,
+    credentials: &Credentials<'_>,
+    claim: &Claim,
+) -> Result<Visitor, Response> {
+    match auth::check_credentials(hub, credentials, claim.peer).await {
         Ok(user) => Ok(Visitor(user)),
         Err(auth::Denied::Store(error)) => Err(store_problem(&error)),
         Err(auth::Denied::Credentials(_)) => Err(unauthorized()),
@@ -95,7 +121,7 @@ pub(super) async fn visitor<R: HubRuntime>(
 fn unauthorized() -> Response {
     let mut response = problem(
         StatusCode::UNAUTHORIZED,
-        "Log in with Basic (user and password) or Bearer (API key)",
+        "Log in with Basic (user and password) or an API key (Bearer, or the header X-Api-Key)",
     );
     response.headers_mut().insert(
         header::WWW_AUTHENTICATE,

@@ -3,6 +3,10 @@
 //! Product section 3. Basic or Bearer; there are no cookies, so there is nothing to forge across sites.
 
 mod login;
+mod lyrics;
+mod queue;
+pub(crate) mod shown;
+mod webhook;
 
 use crate::hub::{Hub, HubRuntime};
 use crate::sync::{self, DropGuard};
@@ -10,7 +14,7 @@ use axum::Router;
 use axum::extract::{Query, Request, State};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{get, post};
+use axum::routing::{get, post, put};
 use http::{HeaderValue, StatusCode, header};
 use login::{Claim, Visitor};
 use segue_core::Wall;
@@ -30,6 +34,19 @@ pub fn router<R: HubRuntime>(hub: Hub<R>) -> Router<Hub<R>> {
         .route("/activity/active", get(active::<R>))
         .route("/sources", get(sources::<R>))
         .route("/sync", post(start_sync::<R>))
+        .route("/queue", get(queue::queue::<R>))
+        .route("/queue/wake", post(queue::wake::<R>))
+        .route("/queue/{id}", get(queue::row::<R>))
+        .route("/queue/{id}/{action}", post(queue::act::<R>))
+        .route("/lanes", get(queue::lanes::<R>))
+        .route(
+            "/lyrics/{track}",
+            get(lyrics::lyrics::<R>).post(lyrics::look_up::<R>),
+        )
+        .route(
+            "/webhooks/lidarr",
+            post(webhook::lidarr::<R>).merge(put(webhook::lidarr::<R>)),
+        )
         .fallback(|| async { problem(StatusCode::NOT_FOUND, "There is no such resource") })
         .method_not_allowed_fallback(|| async {
             problem(StatusCode::METHOD_NOT_ALLOWED, "Not with this method")
@@ -100,7 +117,7 @@ async fn activity<R: HubRuntime>(
     };
     hub.activity().flush().await;
     match hub.read(move |r| r.activity(limit)).await {
-        Ok(rows) => shown(&visitor.filter(rows)),
+        Ok(rows) => show_operations(&visitor.filter(rows)),
         Err(error) => store_problem(&error),
     }
 }
@@ -110,10 +127,10 @@ async fn active<R: HubRuntime>(
     axum::Extension(visitor): axum::Extension<Visitor>,
 ) -> Response {
     hub.activity().flush().await;
-    shown(&visitor.filter(hub.activity().active()))
+    show_operations(&visitor.filter(hub.activity().active()))
 }
 
-fn shown(rows: &[StreamOperation]) -> Response {
+fn show_operations(rows: &[StreamOperation]) -> Response {
     let operations: Vec<_> = rows.iter().map(show_operation).collect();
     axum::Json(serde_json::json!({ "operations": operations })).into_response()
 }
@@ -236,6 +253,7 @@ async fn metrics<R: HubRuntime>(State(hub): State<Hub<R>>, request: Request) -> 
         hub.metrics()
             .set_source(&source.id, source.state != "ok", source.tracks);
     }
+    queue::measure(&hub).await;
     hub.metrics().set_active(hub.activity().active_count());
     let mut response = hub.metrics().encode().into_response();
     response.headers_mut().insert(

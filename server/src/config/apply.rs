@@ -16,6 +16,12 @@ impl Config {
             transcodes,
             trusted_proxies: self.server.trusted_proxies.clone(),
             on_play: self.lyrics.on_play,
+            lanes: self
+                .providers
+                .lanes()
+                .into_iter()
+                .map(str::to_owned)
+                .collect(),
             providers_version: providers_version(&self.providers.lanes()),
         }
     }

@@ -184,22 +184,28 @@ pub(crate) async fn recall<R: HubRuntime>(hub: &Hub<R>) -> Result<(), StoreError
 
 /// Synchronises at once, then every now and then and whenever somebody asks for it, until the hub is gone.
 pub async fn tend<R: HubRuntime>(hub: Hub<R>) {
+    let mut due_now = vec![None];
     loop {
-        if let Err(error) = sync(hub.clone(), None, DropGuard::Refuse).await {
-            tracing::error!(%error, "the library could not be synchronised");
+        for only in std::mem::take(&mut due_now) {
+            if let Err(error) = sync(hub.clone(), only, DropGuard::Refuse).await {
+                tracing::error!(%error, "the library could not be synchronised");
+            }
         }
         let interval = hub.settings().sync_interval;
         let mut wanted = pin!(hub.sync_state().requested());
         if interval.is_zero() {
             wanted.await;
+            due_now = hub.sync_state().take_wish();
             continue;
         }
         let clock = hub.clock();
         let mut due = pin!(clock.sleep_until(clock.now() + interval));
-        poll_fn(|cx| match wanted.as_mut().poll(cx) {
-            Poll::Ready(()) => Poll::Ready(()),
-            Poll::Pending => due.as_mut().poll(cx),
+        let is_due = poll_fn(|cx| match wanted.as_mut().poll(cx) {
+            Poll::Ready(()) => Poll::Ready(false),
+            Poll::Pending => due.as_mut().poll(cx).map(|()| true),
         })
         .await;
+        let wish = hub.sync_state().take_wish();
+        due_now = if is_due { vec![None] } else { wish };
     }
 }

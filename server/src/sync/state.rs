@@ -2,7 +2,7 @@
 
 use segue_core::Wall;
 use segue_core::driver::lock;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
 use tokio::sync::{Mutex as AsyncMutex, MutexGuard, Notify};
 
@@ -11,7 +11,17 @@ use tokio::sync::{Mutex as AsyncMutex, MutexGuard, Notify};
 pub struct SyncState {
     turn: AsyncMutex<()>,
     shown: Mutex<Shown>,
+    wish: Mutex<Wish>,
     wanted: Notify,
+}
+
+/// What is to be synchronised when the loop comes round.
+#[derive(Debug, Default)]
+enum Wish {
+    #[default]
+    Nothing,
+    Some(BTreeSet<String>),
+    All,
 }
 
 #[derive(Debug, Default)]
@@ -47,7 +57,31 @@ impl SyncState {
 
     /// Somebody wants a sync now. One that is running does not count: what it has read may be old.
     pub fn request(&self) {
+        *lock(&self.wish) = Wish::All;
         self.wanted.notify_one();
+    }
+
+    /// Somebody wants one source synchronised now.
+    pub fn request_of(&self, source: &str) {
+        let mut wish = lock(&self.wish);
+        match &mut *wish {
+            Wish::Nothing => *wish = Wish::Some([source.to_owned()].into()),
+            Wish::Some(sources) => {
+                sources.insert(source.to_owned());
+            }
+            Wish::All => {}
+        }
+        drop(wish);
+        self.wanted.notify_one();
+    }
+
+    /// What is wanted since the last time: each source by itself, or all with `None`.
+    pub(super) fn take_wish(&self) -> Vec<Option<String>> {
+        match std::mem::take(&mut *lock(&self.wish)) {
+            Wish::Nothing => Vec::new(),
+            Wish::Some(sources) => sources.into_iter().map(Some).collect(),
+            Wish::All => vec![None],
+        }
     }
 
     /// Ends when a sync is wanted; any number of wishes at once are one.
@@ -87,5 +121,25 @@ impl Turn<'_> {
 impl Drop for Turn<'_> {
     fn drop(&mut self) {
         lock(&self.state.shown).running = false;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wishes_gather_and_one_for_all_is_enough() {
+        let state = SyncState::default();
+        assert_eq!(state.take_wish(), []);
+        for source in ["b", "a", "b"] {
+            state.request_of(source);
+        }
+        assert_eq!(state.take_wish(), [Some("a".into()), Some("b".into())]);
+        state.request_of("a");
+        state.request();
+        state.request_of("b");
+        assert_eq!(state.take_wish(), [None]);
+        assert_eq!(state.take_wish(), []);
     }
 }

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
 /// Two seconds in which every byte differs from its neighbours, tagged.
-fn wav(title: &str, number: u32) -> Vec<u8> {
+pub(crate) fn wav(title: &str, number: u32) -> Vec<u8> {
     let mut info = b"INFO".to_vec();
     let number = number.to_string();
     for (key, value) in [
@@ -44,10 +44,11 @@ fn wav(title: &str, number: u32) -> Vec<u8> {
     wav
 }
 
-struct Shelf(TempDir);
+/// A folder with two songs of an album.
+pub(crate) struct Shelf(TempDir);
 
 impl Shelf {
-    fn new() -> Shelf {
+    pub(crate) fn new() -> Shelf {
         let shelf = Shelf(TempDir::new().expect("a folder"));
         for (title, number) in [(SONG, 1), (OTHER, 2)] {
             shelf.put(title, &wav(title, number));
@@ -55,11 +56,11 @@ impl Shelf {
         shelf
     }
 
-    fn root(&self) -> PathBuf {
+    pub(crate) fn root(&self) -> PathBuf {
         self.0.path().join("music")
     }
 
-    fn put(&self, title: &str, bytes: &[u8]) {
+    pub(crate) fn put(&self, title: &str, bytes: &[u8]) {
         let album = self.root().join("Björk/Homogenic");
         fs::create_dir_all(&album).expect("made");
         fs::write(album.join(format!("{title}.wav")), bytes).expect("written");

@@ -326,6 +326,18 @@ impl TestHub {
         gather(self.send("POST", target, &form_type, form.into()).await).await
     }
 
+    /// A body for `/api/v1`.
+    pub(crate) async fn tell(
+        &self,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: impl Into<Bytes>,
+    ) -> Reply {
+        let target = format!("/api/v1/{path}");
+        gather(self.send(method, &target, headers, body.into()).await).await
+    }
+
     pub(crate) async fn get(&self, target: &str) -> Reply {
         self.ask("GET", target, &[]).await
     }

@@ -12,9 +12,9 @@ use std::sync::LazyLock;
 const SAME_NAME: usize = 32;
 
 /// Tracks of an artist, or on an artist's albums, with a title.
-const NAMED: &str = "SELECT t.id, t.seq, t.title, t.artist_name FROM unified_artists a \
+const NAMED: &str = "SELECT t.id, t.seq, t.title, t.artist_name, t.release_group_id FROM unified_artists a \
     JOIN unified_tracks t ON t.artist_id = a.id WHERE a.name_key = ?1 AND t.title_key = ?2 \
-    UNION SELECT t.id, t.seq, t.title, t.artist_name FROM unified_artists a \
+    UNION SELECT t.id, t.seq, t.title, t.artist_name, t.release_group_id FROM unified_artists a \
     JOIN unified_release_groups g ON g.artist_id = a.id \
     JOIN unified_tracks t ON t.release_group_id = g.id WHERE a.name_key = ?1 AND t.title_key = ?2";
 
@@ -48,6 +48,8 @@ pub struct NamedTrack {
     pub title: String,
     /// Artist as the library shows it.
     pub artist: String,
+    /// Album as the library shows it.
+    pub album: String,
     /// Its lyrics, when it has any.
     pub lyrics: Option<TrackLyrics>,
 }
@@ -60,7 +62,8 @@ impl Reader {
     /// SQLite's own.
     pub fn tracks_named(&self, artist: &str, title: &str) -> Result<Vec<NamedTrack>> {
         let sql = format!(
-            "SELECT n.id, n.title, n.artist_name, d.id, d.body, d.quality, coalesce(s.done_at, d.stored_at) FROM ({NAMED}) n \
+            "SELECT n.id, n.title, n.artist_name, g.name, d.id, d.body, d.quality, coalesce(s.done_at, d.stored_at) FROM ({NAMED}) n \
+             JOIN unified_release_groups g ON g.id = n.release_group_id \
              LEFT JOIN scan_results s ON s.track_id = n.id AND s.instance_id IS NULL \
              LEFT JOIN documents d ON d.number = s.document ORDER BY coalesce(d.quality, 0) DESC, n.seq LIMIT ?3"
         );
@@ -68,7 +71,8 @@ impl Reader {
             &sql,
             params![fold(artist), fold(title), limit(SAME_NAME)],
             |c| {
-                let (track_id, title, artist) = (c.next()?, c.next()?, c.next()?);
+                let (track_id, title) = (c.next()?, c.next()?);
+                let (artist, album) = (c.next()?, c.next()?);
                 let (id, body): (Option<String>, Option<String>) = (c.next()?, c.next()?);
                 let (quality, stored_at) = (c.quality()?, c.maybe_wall()?);
                 let lyrics = id.zip(body).zip(stored_at);
@@ -76,6 +80,7 @@ impl Reader {
                     track_id,
                     title,
                     artist,
+                    album,
                     lyrics: lyrics.map(|((document_id, body), stored_at)| TrackLyrics {
                         document_id,
                         body,
