@@ -12,6 +12,7 @@ pub mod metrics;
 pub mod now_playing;
 pub mod pages;
 pub mod ports;
+pub mod providers_fake;
 pub mod rest;
 pub mod router;
 pub mod sources;
