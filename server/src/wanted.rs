@@ -123,7 +123,7 @@ pub async fn raise<R: HubRuntime>(
     let Some(request) = request else {
         return Ok(false);
     };
-    let (version, now) = (hub.settings().providers_version, hub.clock().wall());
+    let (version, now) = (providers_version(hub), hub.clock().wall());
     let enqueued = hub
         .write(move |w| w.enqueue(&request, version, now))
         .await?;
@@ -139,6 +139,16 @@ pub async fn raise<R: HubRuntime>(
         hub.wanted().ring();
     }
     Ok(waits)
+}
+
+/// The set of lanes as one number, which new rows of the queue are stamped with (contracts section 5).
+pub(crate) fn providers_version<R: HubRuntime>(hub: &Hub<R>) -> u32 {
+    hub.settings().providers_version
+}
+
+/// The names of the lanes, in the order in which they are asked.
+pub(crate) fn lanes<R: HubRuntime>(hub: &Hub<R>) -> Vec<String> {
+    hub.settings().lanes.clone()
 }
 
 /// The folders beside whose files lyrics are written.

@@ -82,7 +82,7 @@ pub(super) async fn look_up<R: HubRuntime>(
         Err(error) => return store_problem(&error),
     };
     let (version, now, asked) = (
-        hub.settings().providers_version,
+        wanted::providers_version(&hub),
         hub.clock().wall(),
         track.clone(),
     );

@@ -4,6 +4,7 @@ use super::login::Visitor;
 use super::{LIMIT, problem, shown, store_problem};
 use crate::hub::{Hub, HubRuntime};
 use crate::metrics::LaneGate;
+use crate::wanted;
 use axum::extract::{Path, Query, State};
 use axum::response::{IntoResponse, Response};
 use http::StatusCode;
@@ -207,9 +208,10 @@ pub(super) async fn wake<R: HubRuntime>(
 pub(super) async fn lanes<R: HubRuntime>(State(hub): State<Hub<R>>) -> Response {
     match hub.read(|r| r.lanes()).await {
         Ok(rows) => {
-            let lanes: Vec<Value> = all_lanes(&hub, &rows)
+            let configured = wanted::lanes(&hub);
+            let lanes: Vec<Value> = all_lanes(&configured, &rows)
                 .into_iter()
-                .map(|(name, row)| show_lane(&hub, name, row))
+                .map(|(name, row)| show_lane(&hub, &configured, name, row))
                 .collect();
             axum::Json(json!({ "lanes": lanes })).into_response()
         }
@@ -217,12 +219,11 @@ pub(super) async fn lanes<R: HubRuntime>(State(hub): State<Hub<R>>) -> Response 
     }
 }
 
-fn all_lanes<'a, R: HubRuntime>(
-    hub: &'a Hub<R>,
+fn all_lanes<'a>(
+    configured: &'a [String],
     rows: &'a [LaneStateRow],
 ) -> Vec<(&'a str, Option<&'a LaneStateRow>)> {
-    let configured = hub.settings().lanes.iter().map(String::as_str);
-    let mut names: Vec<&str> = configured.collect();
+    let mut names: Vec<&str> = configured.iter().map(String::as_str).collect();
     for row in rows {
         if !names.contains(&row.lane.as_str()) {
             names.push(&row.lane);
@@ -232,14 +233,19 @@ fn all_lanes<'a, R: HubRuntime>(
     names.into_iter().map(with_row).collect()
 }
 
-fn show_lane<R: HubRuntime>(hub: &Hub<R>, name: &str, row: Option<&LaneStateRow>) -> Value {
+fn show_lane<R: HubRuntime>(
+    hub: &Hub<R>,
+    configured: &[String],
+    name: &str,
+    row: Option<&LaneStateRow>,
+) -> Value {
     let now = hub.clock().wall();
     let breaker = row.map(|row| &row.breaker);
     let is_ahead = |at: &Wall| *at > now;
     let open_until = breaker.and_then(|breaker| breaker.open_until);
     json!({
         "name": name,
-        "configured": hub.settings().lanes.iter().any(|lane| lane == name),
+        "configured": configured.iter().any(|lane| lane == name),
         "state": gate(row, now).as_str(),
         "open_until": open_until.filter(is_ahead).map(|at| at.to_string()),
         "trips": breaker.map_or(0, |breaker| breaker.trips),
@@ -283,7 +289,7 @@ pub(super) async fn measure<R: HubRuntime>(hub: &Hub<R>) {
     let metrics = hub.metrics().lyrics();
     metrics.set_queue(&counts, oldest.map(|at| age(at, now)));
     metrics.set_sidecars(&sidecars);
-    for (name, row) in all_lanes(hub, &rows) {
+    for (name, row) in all_lanes(&wanted::lanes(hub), &rows) {
         metrics.set_gate(name, gate(row, now));
     }
 }

@@ -108,7 +108,7 @@ async fn look_up<R: HubRuntime>(hub: &Hub<R>, import: Import) -> Result<EnqueueR
     if requests.is_empty() {
         return Ok(EnqueueReport::default());
     }
-    let (version, now) = (hub.settings().providers_version, hub.clock().wall());
+    let (version, now) = (wanted::providers_version(hub), hub.clock().wall());
     let report = hub
         .write(move |w| w.enqueue_many(&requests, version, now))
         .await?;
