@@ -47,6 +47,7 @@ pub use read::lists::{AlbumOrder, RandomFilter};
 pub use read::lyrics::Unqueued;
 pub use read::named::{NamedTrack, PlacedTrack};
 pub use read::queue::Retention;
+pub use read::scope::{Scope, Standing};
 pub use read::search::{Found, SearchQuery};
 pub use read::sources::Counts;
 pub use read::stars::Starred;

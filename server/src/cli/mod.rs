@@ -6,8 +6,11 @@
 mod config;
 mod data;
 mod failure;
+mod lyrics;
 mod probe;
 mod prompt;
+mod queue;
+mod running;
 mod serve;
 mod show;
 mod source;
@@ -60,6 +63,12 @@ pub enum Command {
     ///
     /// Asks the running hub, or does it itself when none runs.
     Sync(SyncArgs),
+    /// Look for lyrics.
+    #[command(subcommand)]
+    Lyrics(LyricsCommand),
+    /// See and move the songs that are looked up.
+    #[command(subcommand)]
+    Queue(QueueCommand),
     /// Manage who may listen.
     #[command(subcommand)]
     User(UserCommand),
@@ -193,6 +202,142 @@ pub struct AddSource {
     pub config: PathBuf,
 }
 
+/// `segue lyrics`.
+#[derive(Debug, Subcommand)]
+pub enum LyricsCommand {
+    /// Put into the queue what lacks lyrics.
+    ///
+    /// A running hub does so by itself after each sync; this is for those who cannot wait, or for a part of the library.
+    Scan(ScanArgs),
+}
+
+/// `segue lyrics scan`.
+#[derive(Args, Debug)]
+pub struct ScanArgs {
+    /// Only this source, or what lies below this path of a music folder.
+    #[arg(value_name = "PATH or SOURCE")]
+    pub scope: Option<String>,
+    /// Look again for songs whose lyrics are not timed word by word.
+    #[arg(long)]
+    pub upgrade: bool,
+    /// Only say what would be done.
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Print the result as JSON.
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    #[expect(missing_docs, reason = "flattened")]
+    pub common: Common,
+}
+
+/// Rows of the queue.
+#[derive(Args, Clone, Debug)]
+#[group(required = true, multiple = false)]
+pub struct Rows {
+    /// These rows; `segue queue list` shows their ids.
+    #[arg(value_name = "ID")]
+    pub ids: Vec<i64>,
+    /// All rows that this can be done with.
+    #[arg(long)]
+    pub all: bool,
+}
+
+/// What `segue queue list` can show.
+const STATUSES: [&str; 10] = [
+    "all",
+    "next",
+    "pending",
+    "processing",
+    "done",
+    "failed",
+    "deferred",
+    "parked",
+    "retired",
+    "refused",
+];
+
+/// `segue queue`.
+#[derive(Debug, Subcommand)]
+pub enum QueueCommand {
+    /// List songs, and why each stands where it stands.
+    ///
+    /// `next` shows what comes next, in order; `refused` shows tracks that cannot be looked up.
+    List {
+        /// Which.
+        #[arg(long, default_value = "next", value_parser = STATUSES)]
+        status: String,
+        /// So many at most.
+        #[arg(long, default_value_t = 50)]
+        limit: usize,
+        /// Behind this id.
+        #[arg(long, value_name = "ID", default_value_t = 0)]
+        after: i64,
+        /// Print them as JSON.
+        #[arg(long)]
+        json: bool,
+        #[command(flatten)]
+        #[expect(missing_docs, reason = "flattened")]
+        common: Common,
+    },
+    /// Show a song with what each lane said of it, and who waits for it.
+    Show {
+        /// Its id.
+        id: i64,
+        /// Print it as JSON.
+        #[arg(long)]
+        json: bool,
+        #[command(flatten)]
+        #[expect(missing_docs, reason = "flattened")]
+        common: Common,
+    },
+    /// Try songs that failed, or were given up, at once.
+    Retry {
+        #[command(flatten)]
+        #[expect(missing_docs, reason = "flattened")]
+        rows: Rows,
+        #[command(flatten)]
+        #[expect(missing_docs, reason = "flattened")]
+        common: Common,
+    },
+    /// Ask again for songs that no lane had.
+    Recheck {
+        #[command(flatten)]
+        #[expect(missing_docs, reason = "flattened")]
+        rows: Rows,
+        /// All that this lane was never asked for, because it is new.
+        #[arg(long, group = "Rows", value_name = "NAME")]
+        lane: Option<String>,
+        #[command(flatten)]
+        #[expect(missing_docs, reason = "flattened")]
+        common: Common,
+    },
+    /// Take songs back from a worker that hangs. What it still finds is discarded.
+    Release {
+        #[command(flatten)]
+        #[expect(missing_docs, reason = "flattened")]
+        rows: Rows,
+        /// Do not ask.
+        #[arg(long)]
+        yes: bool,
+        #[command(flatten)]
+        #[expect(missing_docs, reason = "flattened")]
+        common: Common,
+    },
+    /// Remove songs from the queue. Lyrics that are there stay; what still lacks them comes back with the next scan.
+    Clear {
+        /// Those that stand so.
+        #[arg(long, value_parser = ["pending", "done", "failed", "deferred", "parked", "retired"])]
+        status: String,
+        /// Do not ask.
+        #[arg(long)]
+        yes: bool,
+        #[command(flatten)]
+        #[expect(missing_docs, reason = "flattened")]
+        common: Common,
+    },
+}
+
 /// `segue user`.
 #[derive(Debug, Subcommand)]
 pub enum UserCommand {
@@ -274,6 +419,8 @@ pub fn main() -> ExitCode {
         Command::Serve(_) => "warn,segue=info",
         Command::Source(_)
         | Command::Sync(_)
+        | Command::Lyrics(_)
+        | Command::Queue(_)
         | Command::User(_)
         | Command::Config(_)
         | Command::Completions { .. } => "error",
@@ -302,6 +449,8 @@ async fn run(cli: Cli) -> Result<(), Failure> {
         }
         Command::Source(SourceCommand::Remove { id, common }) => source::remove(id, common).await,
         Command::Sync(args) => sync::sync(args).await,
+        Command::Lyrics(LyricsCommand::Scan(args)) => lyrics::scan(args).await,
+        Command::Queue(command) => queue::run(command).await,
         Command::User(command) => user::run(command).await,
         Command::Config(ConfigCommand::Check { common }) => config::check(common),
         Command::Config(ConfigCommand::Show { common }) => config::show(common),

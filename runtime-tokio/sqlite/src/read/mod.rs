@@ -8,6 +8,7 @@ pub(crate) mod lyrics;
 pub(crate) mod named;
 pub(crate) mod people;
 pub(crate) mod queue;
+pub(crate) mod scope;
 pub(crate) mod search;
 pub(crate) mod sources;
 pub(crate) mod stars;

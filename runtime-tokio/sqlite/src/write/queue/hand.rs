@@ -74,6 +74,19 @@ impl Writer {
         )
     }
 
+    /// Has something better looked for soon: an answered row that has words, but not timed word by word, is due for the
+    /// next [`Writer::upgrade_due`]. Whether it is.
+    ///
+    /// # Errors
+    /// SQLite's own.
+    pub fn upgrade_soon(&self, work_id: i64, now: Wall) -> Result<bool> {
+        let touched = self.run(
+            "UPDATE work_queue SET upgrade_after = ?2 WHERE id = ?1 AND status = 'done' AND quality IN (2, 3)",
+            params![work_id, now.0],
+        )?;
+        Ok(touched > 0)
+    }
+
     /// Raises a row; never lowers it. A row that waits only for its turn, or for a lane that failed, is due now.
     /// Whether it rose.
     ///

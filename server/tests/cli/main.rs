@@ -1,5 +1,7 @@
 //! The command line as a person meets it: the real program, its words and its exit codes.
 
+mod queue;
+
 use clap::{CommandFactory, Parser};
 use segue::cli::{Cli, Command, SourceCommand};
 use segue::upstream::{Library, Setup, Upstream};
