@@ -99,6 +99,9 @@ pub enum NetError {
     /// A file or process of this machine failed.
     #[error("local input/output error")]
     Local,
+    /// A mistake of ours: whoever read the answer panicked (contracts section 2, `Failed(Transport)`).
+    #[error("the answer could not be read")]
+    Panicked,
 }
 
 /// Where rows live. `Reader` and `Writer` are the synchronous sides of one database; closures run on the

@@ -175,6 +175,14 @@ pub enum Twin {
     ResumedUnlisted,
     /// It is forgotten whose bytes a client holds.
     LastServedForgotten,
+    /// What the disk refused to store of an operation is forgotten.
+    RefusedForgotten,
+    /// A hub that starts leaves the operations of the last one open.
+    OrphansLeftOpen,
+    /// A panic in reading one answer goes on to whoever waits for others.
+    PanicSpreads,
+    /// A change is acknowledged before it is on the disk.
+    AcknowledgedEarly,
 }
 
 impl Twin {
@@ -334,6 +342,10 @@ impl Twin {
             Twin::ActivityNeverClosed | Twin::ResumedUnlisted => "F6",
             Twin::FailureUnrecorded => "3.10",
             Twin::LastServedForgotten => "3.8",
+            Twin::RefusedForgotten => "F6",
+            Twin::OrphansLeftOpen => "F5",
+            Twin::PanicSpreads => "F3",
+            Twin::AcknowledgedEarly => "decision 3",
         }
     }
 }

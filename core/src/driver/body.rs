@@ -1,5 +1,6 @@
 //! The response body of a committed stream: the upstream's chunks through a [`Relay`].
 
+use super::contained;
 use crate::failover::relay::{Ending, Relay, Step};
 use crate::io::{Clock, NetError, Network, Runtime};
 use crate::twin::{self, Twin};
@@ -200,7 +201,10 @@ impl<R: Runtime> RelayBody<R> {
             Upstream::Over => Poll::Ready(None),
             Upstream::Reopening(ending, search) => {
                 let ending = *ending;
-                match ready!(search.as_mut().poll(cx)) {
+                match ready!(contained(|| search.as_mut().poll(cx)))
+                    .ok()
+                    .flatten()
+                {
                     Some(continuation) => {
                         self.relay.resumed();
                         if !twin::is(Twin::BytesMisattributed) {
@@ -212,7 +216,7 @@ impl<R: Runtime> RelayBody<R> {
                     None => Poll::Ready(Some(Err(Step::Break(ending)))),
                 }
             }
-            Upstream::Open(body) => match Pin::new(body).poll_frame(cx) {
+            Upstream::Open(body) => match flat(contained(|| Pin::new(body).poll_frame(cx))) {
                 Poll::Ready(None) => Poll::Ready(Some(Err(self.relay.ended()))),
                 Poll::Ready(Some(Err(error))) => {
                     let error: NetError = error;
@@ -226,6 +230,13 @@ impl<R: Runtime> RelayBody<R> {
             },
         }
     }
+}
+
+/// A body that panicked broke.
+fn flat<T>(
+    polled: Poll<Result<Option<Result<T, NetError>>, NetError>>,
+) -> Poll<Option<Result<T, NetError>>> {
+    polled.map(|polled| polled.unwrap_or_else(|panicked| Some(Err(panicked))))
 }
 
 impl<R: Runtime> Unpin for RelayBody<R> {}

@@ -1,13 +1,15 @@
 //! One call of a source's API: the whole reply, bounded in size and time, and tried again when that may help.
 
 use super::exchange::read_all;
-use super::within;
+use super::{contained, within};
 use crate::dispatch::Stage;
 use crate::io::{Accepted, Clock, Network, Runtime};
 use crate::source::opening::{self, ReplyJudgement};
 use crate::source::redirect;
 use crate::source::refusal::{Refusal, RefusalClass};
 use bytes::Bytes;
+use std::future::{Future, poll_fn};
+use std::pin::pin;
 use std::time::Duration;
 
 /// How long one try may take. Some servers think for a while before they list fifty thousand artists.
@@ -53,9 +55,14 @@ pub async fn call_once<R: Runtime>(
     limit: usize,
     request: http::Request<Bytes>,
 ) -> Result<Bytes, Refusal> {
-    let reply = exchange(runtime, limit, request);
+    let mut reply = pin!(exchange(runtime, limit, request));
+    let reply = poll_fn(|cx| contained(|| reply.as_mut().poll(cx)));
     let reply = within(runtime.clock(), CALL_BUDGET, reply).await;
-    reply.unwrap_or(Err(Refusal::TimedOut(Stage::Head)))
+    match reply {
+        None => Err(Refusal::TimedOut(Stage::Head)),
+        Some(Err(panicked)) => Err(Refusal::Net(panicked)),
+        Some(Ok(reply)) => reply,
+    }
 }
 
 async fn exchange<R: Runtime>(

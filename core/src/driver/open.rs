@@ -1,7 +1,7 @@
 //! Drives a [`Failover`] to its outcome over a real or simulated network.
 
 use super::exchange::{self, Opening, Progress, Wanted};
-use super::lock;
+use super::{contained, lock};
 use crate::breaker::Bank;
 use crate::dispatch::{CallId, Stage};
 use crate::failover::{Attempt, Candidate, Effect, Failover, Input, Limits, Outcome};
@@ -120,20 +120,22 @@ impl<B, F: Future<Output = Result<Opening<B>, Refusal>>> Calls<F> {
     /// Everything that is ready at this instant.
     fn poll_events(&mut self, cx: &mut Context<'_>) -> Vec<Event<B>> {
         let mut events = Vec::new();
-        self.0.retain_mut(|c| match c.exchange.as_mut().poll(cx) {
-            Poll::Ready(result) => {
-                events.push(Event::Done(c.call, result));
-                false
-            }
-            Poll::Pending => {
-                let stage = c.progress.stage();
-                if stage != c.reached {
-                    c.reached = stage;
-                    events.push(Event::Reached(c.call, stage));
+        self.0
+            .retain_mut(|c| match contained(|| c.exchange.as_mut().poll(cx)) {
+                Poll::Ready(result) => {
+                    let result = result.unwrap_or_else(|panicked| Err(Refusal::Net(panicked)));
+                    events.push(Event::Done(c.call, result));
+                    false
                 }
-                true
-            }
-        });
+                Poll::Pending => {
+                    let stage = c.progress.stage();
+                    if stage != c.reached {
+                        c.reached = stage;
+                        events.push(Event::Reached(c.call, stage));
+                    }
+                    true
+                }
+            });
         events
     }
 }

@@ -101,6 +101,7 @@ impl Refusal {
     /// How loudly to log it.
     pub const fn level(self) -> Level {
         match self {
+            Refusal::Net(NetError::Panicked) => Level::Warn,
             Refusal::Net(_)
             | Refusal::TimedOut(_)
             | Refusal::Throttled { .. }
@@ -132,6 +133,7 @@ impl Refusal {
                 NetError::TimedOut => "timeout",
                 NetError::BadUrl => "bad_url",
                 NetError::Local => "local_error",
+                NetError::Panicked => "panicked",
             },
             Refusal::TimedOut(_) => "timeout",
             Refusal::Status(300..=399) => "status_3xx",

@@ -14,6 +14,7 @@ use crate::sources::{LinkSpec, Source};
 use segue_core::Wall;
 use segue_core::catalog::merge;
 use segue_core::catalog::model::Pass;
+use segue_core::driver::contained;
 use segue_core::io::{Clock, StoreError};
 use segue_sqlite::PassReport;
 use serde::Serialize;
@@ -187,8 +188,12 @@ pub async fn tend<R: HubRuntime>(hub: Hub<R>) {
     let mut due_now = vec![None];
     loop {
         for only in std::mem::take(&mut due_now) {
-            if let Err(error) = sync(hub.clone(), only, DropGuard::Refuse).await {
-                tracing::error!(%error, "the library could not be synchronised");
+            let mut round = sync(hub.clone(), only, DropGuard::Refuse);
+            // A panic in one round would end all that are to come.
+            match poll_fn(|cx| contained(|| round.as_mut().poll(cx))).await {
+                Ok(Ok(_)) => {}
+                Ok(Err(error)) => tracing::error!(%error, "the library could not be synchronised"),
+                Err(_) => tracing::error!("the library could not be synchronised: that panicked"),
             }
         }
         let interval = hub.settings().sync_interval;
