@@ -6,6 +6,7 @@
 use segue_core::Wall;
 use segue_core::driver::lock;
 use segue_core::io::{Clock, Store};
+use segue_core::twin::{self, Twin};
 use segue_sqlite::{AttemptRow, OperationStatus, Reader, StreamOperation, Writer};
 use std::collections::BTreeMap;
 use std::future::{Future, poll_fn};
@@ -22,6 +23,13 @@ const BATCH: usize = 256;
 /// How long an event may wait for others to share a transaction with. Each costs the disk a sync and the processor a
 /// quarter of a millisecond, which is much beside a stream's four.
 const GATHER: Duration = Duration::from_millis(50);
+
+/// How long what the disk has refused waits to be tried again, when nobody waits for it.
+const AGAIN: Duration = Duration::from_secs(1);
+
+/// How much of what the disk refuses is kept for better times, in events. Beyond that only the ends of operations whose
+/// beginnings are stored are: no row may stay open for ever.
+const UNSTORED: usize = 10_000;
 
 /// History beyond this many finished operations is forgotten.
 const KEEP: usize = 100_000;
@@ -44,10 +52,15 @@ pub struct Closed {
     pub error: Option<String>,
 }
 
+#[derive(Clone)]
 enum Event {
     Opened(u64, Box<StreamOperation>),
     Closed(u64, Closed),
     Failed(Box<StreamOperation>),
+}
+
+enum Message {
+    Happened(Event),
     Flush(oneshot::Sender<()>),
 }
 
@@ -60,19 +73,19 @@ struct Live {
 /// The activity of one hub.
 #[derive(Debug)]
 pub struct Activity {
-    sender: mpsc::UnboundedSender<Event>,
-    receiver: AsyncMutex<mpsc::UnboundedReceiver<Event>>,
+    sender: mpsc::UnboundedSender<Message>,
+    receiver: AsyncMutex<mpsc::UnboundedReceiver<Message>>,
     live: Mutex<BTreeMap<u64, Live>>,
     next: AtomicU64,
 }
 
-impl std::fmt::Debug for Event {
+impl std::fmt::Debug for Message {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
-            Event::Opened(..) => "Opened",
-            Event::Closed(..) => "Closed",
-            Event::Failed(..) => "Failed",
-            Event::Flush(..) => "Flush",
+            Message::Happened(Event::Opened(..)) => "Opened",
+            Message::Happened(Event::Closed(..)) => "Closed",
+            Message::Happened(Event::Failed(..)) => "Failed",
+            Message::Flush(..) => "Flush",
         })
     }
 }
@@ -113,20 +126,20 @@ impl Activity {
             bytes: Arc::clone(&bytes),
         };
         lock(&self.live).insert(serial, live);
-        self.queue(Event::Opened(serial, Box::new(row)));
+        self.queue(Message::Happened(Event::Opened(serial, Box::new(row))));
         Operation { serial, bytes }
     }
 
     /// The operation is over.
     pub fn close(&self, operation: &Operation, closed: Closed) {
         if lock(&self.live).remove(&operation.serial).is_some() {
-            self.queue(Event::Closed(operation.serial, closed));
+            self.queue(Message::Happened(Event::Closed(operation.serial, closed)));
         }
     }
 
     /// Nothing could be opened: a failed row with the list of attempts.
     pub fn failed(&self, row: StreamOperation) {
-        self.queue(Event::Failed(Box::new(row)));
+        self.queue(Message::Happened(Event::Failed(Box::new(row))));
     }
 
     /// What is playing now, newest first, with the bytes so far.
@@ -154,87 +167,67 @@ impl Activity {
     /// Waits until everything that happened before is stored.
     pub async fn flush(&self) {
         let (done, stored) = oneshot::channel();
-        self.queue(Event::Flush(done));
+        self.queue(Message::Flush(done));
         // The loop may be gone at shutdown; then there is nothing to wait for.
         let _ = stored.await;
     }
 
-    /// Stores what happens until the hub is gone.
+    /// Stores what happens until the hub is gone. What the disk refuses is tried again: it was full, or failed once.
     pub async fn tend<S, C>(&self, store: &S, clock: &C)
     where
         S: Store<Reader = Reader, Writer = Writer>,
         C: Clock,
     {
         let mut receiver = self.receiver.lock().await;
-        let mut ids = BTreeMap::new();
-        let mut stored = 0_u64;
-        let mut batch = Vec::new();
-        while receiver.recv_many(&mut batch, BATCH).await > 0 {
+        let mut known = Known::default();
+        let mut events = Vec::new();
+        loop {
+            let mut batch = Batch::of(std::mem::take(&mut events));
+            let pause = match batch.events.is_empty() {
+                true => GATHER,
+                false => AGAIN,
+            };
+            if batch.events.is_empty() {
+                match receiver.recv().await {
+                    Some(message) => batch.add(message),
+                    None => return,
+                }
+            }
             gather(
                 &mut receiver,
                 &mut batch,
-                clock.sleep_until(clock.now() + GATHER),
+                clock.sleep_until(clock.now() + pause),
             )
             .await;
-            let mut waiting = Vec::new();
-            let mut events = Vec::new();
-            for event in batch.drain(..) {
-                match event {
-                    Event::Flush(done) => waiting.push(done),
-                    event => events.push(event),
-                }
+            if !batch.events.is_empty() {
+                events = self.store_events(store, &mut known, batch.events).await;
             }
-            if !events.is_empty() {
-                stored += events.len() as u64;
-                let prune = stored >= PRUNE_EVERY;
-                if prune {
-                    stored = 0;
-                }
-                ids = self.store_batch(store, ids, events, prune).await;
-            }
-            for done in waiting {
+            for done in batch.waiting {
                 let _ = done.send(());
             }
         }
     }
 
-    async fn store_batch<S: Store<Reader = Reader, Writer = Writer>>(
+    /// Stores events in one transaction; which of them are to be tried again.
+    async fn store_events<S: Store<Reader = Reader, Writer = Writer>>(
         &self,
         store: &S,
-        ids: BTreeMap<u64, i64>,
+        known: &mut Known,
         events: Vec<Event>,
-        prune: bool,
-    ) -> BTreeMap<u64, i64> {
-        let known = ids.clone();
-        let change = move |writer: &Writer| {
-            let mut ids = ids;
-            for event in events {
-                match event {
-                    Event::Opened(serial, row) => {
-                        ids.insert(serial, writer.open_operation(&row)?);
-                    }
-                    Event::Closed(serial, closed) => {
-                        if let Some(id) = ids.remove(&serial) {
-                            writer.close_operation(
-                                id,
-                                closed.at,
-                                closed.status,
-                                closed.bytes,
-                                &closed.attempts,
-                                closed.error.as_deref(),
-                            )?;
-                        }
-                    }
-                    Event::Failed(row) => {
-                        writer.open_operation(&row)?;
-                    }
-                    Event::Flush(_) => {}
+    ) -> Vec<Event> {
+        let events = Arc::new(events);
+        let prune = known.stored + events.len() as u64 >= PRUNE_EVERY;
+        let change = {
+            let (events, mut ids) = (Arc::clone(&events), known.ids.clone());
+            move |writer: &Writer| {
+                for event in events.iter() {
+                    store_event(writer, &mut ids, event)?;
                 }
+                if prune {
+                    writer.prune_operations(KEEP)?;
+                }
+                Ok(ids)
             }
-            if prune {
-                writer.prune_operations(KEEP)?;
-            }
-            Ok(ids)
         };
         match store.write(change).await {
             Ok(ids) => {
@@ -244,38 +237,121 @@ impl Activity {
                         live.row.id = *id;
                     }
                 }
-                ids
+                known.ids = ids;
+                known.stored = match prune {
+                    true => 0,
+                    false => known.stored + events.len() as u64,
+                };
+                Vec::new()
             }
             Err(error) => {
-                tracing::error!(%error, "activity could not be stored");
-                known
+                tracing::error!(%error, "activity could not be stored; it is kept for a while");
+                let mut kept = Arc::unwrap_or_clone(events);
+                if twin::is(Twin::RefusedForgotten) {
+                    return Vec::new();
+                }
+                if kept.len() >= UNSTORED {
+                    kept.retain(|event| known.ends_a_row(event));
+                }
+                kept
             }
         }
     }
 
-    fn queue(&self, event: Event) {
+    fn queue(&self, message: Message) {
         // Fails only when the loop has ended, at shutdown.
-        let _ = self.sender.send(event);
+        let _ = self.sender.send(message);
+    }
+}
+
+/// What the loop knows of the rows.
+#[derive(Default)]
+struct Known {
+    /// The rows of operations that are open, by serial.
+    ids: BTreeMap<u64, i64>,
+    /// Events stored since old rows were pruned.
+    stored: u64,
+}
+
+impl Known {
+    fn ends_a_row(&self, event: &Event) -> bool {
+        match event {
+            Event::Closed(serial, _) => self.ids.contains_key(serial),
+            Event::Opened(..) | Event::Failed(_) => false,
+        }
+    }
+}
+
+fn store_event(
+    writer: &Writer,
+    ids: &mut BTreeMap<u64, i64>,
+    event: &Event,
+) -> Result<(), segue_sqlite::Error> {
+    match event {
+        Event::Opened(serial, row) => {
+            ids.insert(*serial, writer.open_operation(row)?);
+        }
+        Event::Closed(serial, closed) => {
+            if let Some(id) = ids.remove(serial) {
+                writer.close_operation(
+                    id,
+                    closed.at,
+                    closed.status,
+                    closed.bytes,
+                    &closed.attempts,
+                    closed.error.as_deref(),
+                )?;
+            }
+        }
+        Event::Failed(row) => {
+            writer.open_operation(row)?;
+        }
+    }
+    Ok(())
+}
+
+/// What goes into one transaction, and who waits for it.
+#[derive(Default)]
+struct Batch {
+    events: Vec<Event>,
+    /// More is not taken in.
+    room: usize,
+    waiting: Vec<oneshot::Sender<()>>,
+}
+
+impl Batch {
+    /// Begins with what was not stored before.
+    fn of(events: Vec<Event>) -> Self {
+        Batch {
+            room: events.len() + BATCH,
+            events,
+            waiting: Vec::new(),
+        }
+    }
+
+    fn add(&mut self, message: Message) {
+        match message {
+            Message::Happened(event) => self.events.push(event),
+            Message::Flush(done) => self.waiting.push(done),
+        }
     }
 }
 
 /// Adds to `batch` what comes until `late`, or until somebody waits for it to be stored.
 async fn gather(
-    receiver: &mut mpsc::UnboundedReceiver<Event>,
-    batch: &mut Vec<Event>,
+    receiver: &mut mpsc::UnboundedReceiver<Message>,
+    batch: &mut Batch,
     late: impl Future<Output = ()>,
 ) {
     let mut late = pin!(late);
     poll_fn(|cx| {
         loop {
-            let is_awaited = batch.iter().any(|event| matches!(event, Event::Flush(_)));
-            let room = BATCH.saturating_sub(batch.len());
-            if is_awaited || room == 0 {
+            if !batch.waiting.is_empty() || batch.events.len() >= batch.room {
                 return Poll::Ready(());
             }
-            match receiver.poll_recv_many(cx, batch, room) {
-                Poll::Ready(0) => return Poll::Ready(()),
-                Poll::Ready(_) => {}
+            match receiver.poll_recv(cx) {
+                Poll::Ready(None) => return Poll::Ready(()),
+                Poll::Ready(Some(message)) => batch.add(message),
                 Poll::Pending => return late.as_mut().poll(cx),
             }
         }
@@ -293,7 +369,7 @@ mod tests {
     fn an_event_waits_for_company_but_nobody_waits_for_it() {
         let (sender, mut receiver) = mpsc::unbounded_channel();
         let closed = || {
-            Event::Closed(
+            Message::Happened(Event::Closed(
                 1,
                 Closed {
                     at: Wall(1),
@@ -302,17 +378,18 @@ mod tests {
                     attempts: Vec::new(),
                     error: None,
                 },
-            )
+            ))
         };
-        let mut batch = vec![closed()];
+        let mut batch = Batch::of(Vec::new());
+        batch.add(closed());
         let _ = sender.send(closed());
         let alone = gather(&mut receiver, &mut batch, pending());
         assert_eq!(alone.now_or_never(), None);
-        assert_eq!(batch.len(), 2);
+        assert_eq!(batch.events.len(), 2);
         let late = gather(&mut receiver, &mut batch, ready(()));
         assert_eq!(late.now_or_never(), Some(()));
 
-        let _ = sender.send(Event::Flush(oneshot::channel().0));
+        let _ = sender.send(Message::Flush(oneshot::channel().0));
         let awaited = gather(&mut receiver, &mut batch, pending());
         assert_eq!(awaited.now_or_never(), Some(()));
     }
