@@ -270,12 +270,16 @@ impl Twin {
     ];
 
     /// The bugs in the server, which only a whole product can show.
-    pub const SERVER: [Twin; 5] = [
+    pub const SERVER: [Twin; 9] = [
         Twin::ActivityBeforeWinner,
         Twin::ActivityNeverClosed,
         Twin::FailureUnrecorded,
         Twin::ResumedUnlisted,
         Twin::LastServedForgotten,
+        Twin::RefusedForgotten,
+        Twin::OrphansLeftOpen,
+        Twin::PanicSpreads,
+        Twin::AcknowledgedEarly,
     ];
 
     /// The rule that it removes: a number of the contracts, or a section with its rule or row.

@@ -6,6 +6,7 @@
 mod clock;
 pub mod disk;
 pub mod http;
+mod life;
 mod net;
 pub mod shelf;
 mod store;
@@ -15,7 +16,8 @@ mod world;
 
 pub use clock::SimClock;
 pub use disk::Disk;
-pub use net::{Dark, Exchange, SimBody, SimNetwork, Watch};
+pub use life::Life;
+pub use net::{Dark, Exchange, Place, SimBody, SimNetwork, Trapped, Traps, Watch};
 pub use shelf::SimShelf;
 pub use store::SimStore;
 pub use trace::{Entry, SimTrace, Timeline};

@@ -14,11 +14,12 @@ use madsim::rand::{Rng, thread_rng};
 use segue_core::Tick;
 use segue_core::driver::lock;
 use segue_core::io::{Accepted, Clock, NetError, Network};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
 use std::future::{Future, poll_fn};
 use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
+use std::panic::resume_unwind;
 use std::pin::{Pin, pin};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
@@ -50,6 +51,49 @@ impl Dark {
     async fn reach(&self, peer: SocketAddr) {
         while self.contains(peer) {
             madsim::time::sleep(Duration::from_secs(1)).await;
+        }
+    }
+}
+
+/// Where in an exchange something panics.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// When the head is there.
+    Head,
+    /// When so many bytes of the body have come.
+    Body(u64),
+}
+
+/// What a trap panics with.
+#[derive(Clone, Copy, Debug)]
+pub struct Trapped;
+
+/// Traps for whoever reads an answer: the next one who gets to that place panics, as a codec with a mistake in it would.
+#[derive(Clone, Debug, Default)]
+pub struct Traps(Arc<Mutex<BTreeMap<SocketAddr, Place>>>);
+
+impl Traps {
+    /// Sets the trap of a peer, or takes it away.
+    pub fn set(&self, peer: SocketAddr, place: Option<Place>) {
+        let mut traps = lock(&self.0);
+        match place {
+            Some(place) => traps.insert(peer, place),
+            None => traps.remove(&peer),
+        };
+    }
+
+    fn pass(&self, peer: SocketAddr, here: Place) {
+        let is_here = |trap: &Place| match (trap, here) {
+            (Place::Head, Place::Head) => true,
+            (Place::Body(at), Place::Body(bytes)) => bytes >= *at,
+            (Place::Head, Place::Body(_)) | (Place::Body(_), Place::Head) => false,
+        };
+        let mut traps = lock(&self.0);
+        if traps.get(&peer).is_some_and(is_here) {
+            traps.remove(&peer);
+            drop(traps);
+            // Without a word on the standard error of the process: it was ordered.
+            resume_unwind(Box::new(Trapped));
         }
     }
 }
@@ -153,6 +197,7 @@ pub struct SimNetwork {
     dark: Dark,
     links: Links,
     log: Log,
+    traps: Traps,
 }
 
 impl SimNetwork {
@@ -166,7 +211,15 @@ impl SimNetwork {
                 clock,
                 watch: None,
             },
+            traps: Traps::default(),
         }
+    }
+
+    /// The same, with traps in its answers.
+    #[must_use]
+    pub fn trapped(mut self, traps: Traps) -> Self {
+        self.traps = traps;
+        self
     }
 
     /// The same, with somebody who watches.
@@ -240,6 +293,9 @@ type Pumped = (Incoming, Option<Pump>);
 pub struct SimBody {
     incoming: Incoming,
     pump: Option<Pump>,
+    peer: SocketAddr,
+    traps: Traps,
+    bytes: u64,
     /// Dropped last: then the connection is closed.
     _open: Open,
 }
@@ -261,9 +317,15 @@ impl Network for SimNetwork {
             Ok(response) => Ok(response.status().as_u16()),
             Err(error) => Err(*error),
         });
+        if answer.is_ok() {
+            self.traps.pass(peer, Place::Head);
+        }
         Ok(answer?.map(|(incoming, pump)| SimBody {
             incoming,
             pump,
+            peer,
+            traps: self.traps.clone(),
+            bytes: 0,
             _open: open,
         }))
     }
@@ -317,6 +379,12 @@ impl Body for SimBody {
         let this = &mut *self;
         poll_pump(&mut this.pump, cx);
         let frame = Pin::new(&mut this.incoming).poll_frame(cx);
+        if let Poll::Ready(Some(Ok(frame))) = &frame
+            && let Some(data) = frame.data_ref()
+        {
+            this.bytes += data.len() as u64;
+            this.traps.pass(this.peer, Place::Body(this.bytes));
+        }
         frame.map(|frame| frame.map(|result| result.map_err(|error| classify(&error))))
     }
 }

@@ -3,11 +3,12 @@
 //! A statement itself takes no simulated time and cannot be interrupted, as on a disk that everybody
 //! shares. The waits before and after are where a crash or a rival may come between.
 
-use crate::{Disk, SimClock};
+use crate::{Disk, Life, SimClock};
 use madsim::rand::{Rng, thread_rng};
 use segue_core::driver::lock;
 use segue_core::io::{Clock, Store, StoreError};
 use segue_sqlite::{Db, Reader, Writer};
+use std::future::pending;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -16,6 +17,7 @@ use std::time::Duration;
 pub struct SimStore {
     both: Arc<Mutex<(Reader, Writer)>>,
     clock: SimClock,
+    mortal: Option<(Disk, Life)>,
 }
 
 impl SimStore {
@@ -24,6 +26,7 @@ impl SimStore {
         Ok(SimStore {
             both: Arc::new(Mutex::new((db.reader()?, db.writer()?))),
             clock,
+            mortal: None,
         })
     }
 
@@ -33,6 +36,26 @@ impl SimStore {
     /// When the disk fails.
     pub fn on_disk(disk: &Disk, clock: SimClock) -> Result<Self, StoreError> {
         SimStore::new(&disk.database()?, clock)
+    }
+
+    /// The same store of a node that dies with the power of `disk`: where that goes, `life` stops, and nobody learns what
+    /// became of his question or change.
+    #[must_use]
+    pub fn dying_with(self, disk: Disk, life: Life) -> Self {
+        SimStore {
+            mortal: Some((disk, life)),
+            ..self
+        }
+    }
+
+    /// Goes on only where there is power.
+    async fn survive(&self) {
+        if let Some((disk, life)) = &self.mortal
+            && disk.is_off()
+        {
+            life.stop();
+            pending::<()>().await;
+        }
     }
 
     async fn wait(&self) {
@@ -53,6 +76,7 @@ impl Store for SimStore {
     {
         self.wait().await;
         let answer = lock(&self.both).0.snapshot(question);
+        self.survive().await;
         self.wait().await;
         answer
     }
@@ -63,7 +87,9 @@ impl Store for SimStore {
         F: FnOnce(&Writer) -> Result<T, StoreError> + Send + 'static,
     {
         self.wait().await;
-        let answer = lock(&self.both).1.group(|group| group.member(change))?;
+        let answer = lock(&self.both).1.group(|group| group.member(change));
+        self.survive().await;
+        let answer = answer?;
         self.wait().await;
         answer
     }

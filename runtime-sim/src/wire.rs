@@ -12,6 +12,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::net::SocketAddr;
 use std::pin::Pin;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
@@ -35,7 +36,31 @@ type Pair = (Shared, Shared);
 
 /// Joins the two ends of each connection of one simulation; clones share it.
 #[derive(Clone, Debug, Default)]
-pub struct Links(Arc<Mutex<BTreeMap<(SocketAddr, SocketAddr), Pair>>>);
+pub struct Links {
+    waiting: Arc<Mutex<BTreeMap<(SocketAddr, SocketAddr), Pair>>>,
+    open: Arc<AtomicUsize>,
+}
+
+impl Links {
+    /// Ends of connections that nobody has closed: each end of each connection is one socket.
+    pub fn open(&self) -> usize {
+        self.open.load(Ordering::Relaxed)
+    }
+
+    fn socket(&self) -> Socket {
+        self.open.fetch_add(1, Ordering::Relaxed);
+        Socket(Arc::clone(&self.open))
+    }
+}
+
+/// Counted while it lives.
+struct Socket(Arc<AtomicUsize>);
+
+impl Drop for Socket {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
 
 /// One end of a connection. Dropping it closes it.
 pub struct Wire {
@@ -43,6 +68,7 @@ pub struct Wire {
     outgoing: Shared,
     incoming: Shared,
     flushes: Flushes,
+    _socket: Socket,
 }
 
 impl Wire {
@@ -50,19 +76,20 @@ impl Wire {
     pub fn dialled(stream: TcpStream, links: &Links) -> io::Result<Self> {
         let ends = (stream.local_addr()?, stream.peer_addr()?);
         let pair = Pair::default();
-        lock(&links.0).insert(ends, pair.clone());
+        lock(&links.waiting).insert(ends, pair.clone());
         Ok(Wire {
             stream,
             outgoing: pair.0,
             incoming: pair.1,
             flushes: Flushes::default(),
+            _socket: links.socket(),
         })
     }
 
     /// The end that was listened at. One whose other end is no `Wire` has no window.
     pub fn accepted(stream: TcpStream, links: &Links) -> io::Result<Self> {
         let ends = (stream.peer_addr()?, stream.local_addr()?);
-        let pair = lock(&links.0).remove(&ends).unwrap_or_else(|| {
+        let pair = lock(&links.waiting).remove(&ends).unwrap_or_else(|| {
             let unbounded = || {
                 Arc::new(Mutex::new(Lane {
                     closed: true,
@@ -76,6 +103,7 @@ impl Wire {
             outgoing: pair.1,
             incoming: pair.0,
             flushes: Flushes::default(),
+            _socket: links.socket(),
         })
     }
 

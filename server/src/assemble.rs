@@ -1,6 +1,6 @@
 //! Puts a real hub together from its data directory and its sources, and runs it.
 
-use crate::hub::{Hub, HubParts, Settings};
+use crate::hub::{Hub, HubParts, HubRuntime, Settings};
 use crate::ports::{LocalFolders, PictureShelf, SealedPasswords};
 use crate::router::router;
 use crate::sources::{LinkSpec, SourceSpec};
@@ -8,6 +8,7 @@ use crate::sync;
 use crate::wanted;
 use crate::world::World;
 use segue_core::io::{Clock, StoreError};
+use segue_core::twin::{self, Twin};
 use segue_runtime_tokio::art::{Cache, CacheError};
 use segue_runtime_tokio::clock::TokioClock;
 use segue_runtime_tokio::folder::{Ffmpeg, FolderSource};
@@ -75,10 +76,24 @@ pub async fn assemble(mut setup: Setup) -> Result<Hub<World>, AssembleError> {
         folders: Arc::new(LocalFolders::default()),
         pictures: Arc::new(PictureShelf::new(pictures)),
     });
-    let now = hub.clock().wall();
-    hub.write(move |w| w.close_orphans(now)).await?;
-    enter(&hub, instances).await?;
+    take_over(&hub, instances).await?;
     Ok(hub)
+}
+
+/// Takes over what an earlier hub left in the store, whatever became of that one: closes the operations that it left
+/// open, enters the sources, and brings back what is known of them.
+///
+/// # Errors
+/// The store's.
+pub async fn take_over<R: HubRuntime>(
+    hub: &Hub<R>,
+    instances: Vec<InstanceSpec>,
+) -> Result<(), StoreError> {
+    let now = hub.clock().wall();
+    if !twin::is(Twin::OrphansLeftOpen) {
+        hub.write(move |w| w.close_orphans(now)).await?;
+    }
+    enter(hub, instances).await
 }
 
 /// Takes up a changed list of sources while the hub runs; a sync follows.
@@ -97,7 +112,10 @@ pub async fn reload(hub: &Hub<World>, sources: Vec<SourceSpec>) -> Result<(), St
 }
 
 /// Enters the sources into the store and brings back what is known of them.
-async fn enter(hub: &Hub<World>, instances: Vec<InstanceSpec>) -> Result<(), StoreError> {
+async fn enter<R: HubRuntime>(
+    hub: &Hub<R>,
+    instances: Vec<InstanceSpec>,
+) -> Result<(), StoreError> {
     hub.write(move |w| {
         for instance in &instances {
             w.upsert_instance(instance)?;
@@ -154,7 +172,8 @@ fn folders(sources: &[SourceSpec], ffmpeg: Option<&Ffmpeg>) -> net::Folders {
     folders
 }
 
-fn instances(sources: &[SourceSpec]) -> Vec<InstanceSpec> {
+/// The sources as the store knows them.
+pub fn instances(sources: &[SourceSpec]) -> Vec<InstanceSpec> {
     let instance = |source: &SourceSpec| InstanceSpec {
         id: source.id.clone(),
         kind: source.kind(),
@@ -165,7 +184,7 @@ fn instances(sources: &[SourceSpec]) -> Vec<InstanceSpec> {
 }
 
 /// A source that is only in the library keeps its rows: a slip in the configuration must not cost them.
-async fn warn_of_forgotten(hub: &Hub<World>) -> Result<(), StoreError> {
+async fn warn_of_forgotten<R: HubRuntime>(hub: &Hub<R>) -> Result<(), StoreError> {
     for row in hub.read(|r| r.instances()).await? {
         if hub.sources().get(&row.id).is_none() {
             tracing::warn!(

@@ -2,6 +2,7 @@
 
 mod breakers;
 mod bytes;
+mod kept;
 mod leftovers;
 mod liveness;
 mod records;
@@ -13,11 +14,12 @@ use crate::scenario::Scenario;
 type Check = fn(&Scenario, &Outcome, &mut Vec<String>);
 
 /// All checks, by what they go by.
-const CHECKS: [Check; 5] = [
+const CHECKS: [Check; 6] = [
     bytes::check,
     records::check,
     breakers::check,
     liveness::check,
+    kept::check,
     leftovers::check,
 ];
 

@@ -5,13 +5,17 @@
 
 pub mod check;
 mod faults;
+pub mod keeper;
 mod listener;
 mod log;
 pub mod marks;
 pub mod outcome;
 pub mod replay;
 pub mod scenario;
+pub mod seeds;
 pub mod shelf;
+pub mod soak;
+mod station;
 pub mod story;
 pub mod strategy;
 mod world;

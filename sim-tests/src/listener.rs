@@ -116,7 +116,8 @@ impl Listener {
     fn remember(&self, play: &Play, act: Act, name: String, ear: Ear, ending: Ending) -> Heard {
         let mut hasher = DefaultHasher::new();
         ear.gathered.hash(&mut hasher);
-        let owners = self.owners(play.track, ear.head.map(|(_, head)| head), &ear.gathered);
+        let head = ear.head.map(|(_, head)| head);
+        let owners = self.owners(play.track, head, &ear.gathered);
         Heard {
             name,
             listener: self.number,
@@ -153,8 +154,9 @@ fn begins_with(copy: &[u8], head: Head, heard: &[u8]) -> bool {
     let (first, total) = head.part.unwrap_or((0, size));
     let is_as_announced = match (head.announced, head.part) {
         (None, _) => true,
-        (Some(length), None) => length == size,
-        (Some(length), Some(_)) => first + length <= size,
+        // More than there is never comes, so such an answer cannot end well.
+        (Some(length), None) => length >= size,
+        (Some(_), Some(_)) => true,
     };
     let end = first + heard.len() as u64;
     if total != size || !is_as_announced || end > size {

@@ -1,7 +1,9 @@
 //! What the hub logs, in the timeline and in simulated time. An error in a log is a failure of the test.
 
+use segue_core::Tick;
 use segue_core::driver::lock;
-use segue_runtime_sim::SimTrace;
+use segue_core::io::Clock;
+use segue_runtime_sim::{SimClock, SimTrace};
 use std::fmt::{Debug, Write};
 use std::sync::{Arc, Mutex};
 use tracing::field::{Field, Visit};
@@ -13,13 +15,21 @@ use tracing::{Event, Level, Metadata, Subscriber};
 /// and tasks over the whole process, so what they say differs from run to run.
 pub(crate) struct Log {
     trace: SimTrace,
-    errors: Arc<Mutex<Vec<String>>>,
+    clock: SimClock,
+    errors: Errors,
 }
+
+/// Errors that were logged, and when.
+pub(crate) type Errors = Arc<Mutex<Vec<(Tick, String)>>>;
 
 impl Log {
     /// Notes what is logged in `trace`, and errors in `errors` as well.
-    pub(crate) fn new(trace: SimTrace, errors: Arc<Mutex<Vec<String>>>) -> Self {
-        Log { trace, errors }
+    pub(crate) fn new(trace: SimTrace, clock: SimClock, errors: Errors) -> Self {
+        Log {
+            trace,
+            clock,
+            errors,
+        }
     }
 }
 
@@ -50,7 +60,7 @@ impl Subscriber for Log {
         event.record(&mut line);
         self.trace.note("log", line.0.clone());
         if *level == Level::ERROR {
-            lock(&self.errors).push(line.0);
+            lock(&self.errors).push((self.clock.now(), line.0));
         }
     }
 

@@ -8,7 +8,7 @@ use segue_runtime_sim::Entry;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-/// The environment variable that holds a scenario to be replayed.
+/// The environment variable that holds a scenario to be replayed by the tests.
 pub const VARIABLE: &str = "SEGUE_SIM_SCENARIO";
 
 /// Plays and checks a scenario.
@@ -45,10 +45,7 @@ fn report(scenario: &Scenario, broken: &[String], timeline: &[Entry]) -> String 
 
 /// The command that replays a scenario.
 pub fn line(scenario: &Scenario) -> String {
-    format!(
-        "{VARIABLE}='{}' cargo test -p segue-sim-tests --test scenarios replay::replay -- --nocapture",
-        to_text(scenario)
-    )
+    format!("cargo sim '{}'", to_text(scenario))
 }
 
 /// A scenario as text, as [`from_text`] reads it.

@@ -21,6 +21,9 @@ pub struct Scenario {
     pub midstream: Midstream,
     /// What each listener does, one thing after another.
     pub listeners: Vec<Vec<Play>>,
+    /// What one who keeps marks does, each so many milliseconds after the last.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub deeds: Vec<(u64, Deed)>,
     /// Milliseconds since the last one, and what then goes wrong.
     pub faults: Vec<(u64, Fault)>,
 }
@@ -137,6 +140,21 @@ pub enum Manner {
     Impatiently(u64),
 }
 
+/// What one says about a track of the shelf, to be kept, or wants to know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Deed {
+    /// Stars it.
+    Star(usize),
+    /// Takes the star away.
+    Unstar(usize),
+    /// Rates it 0 to 5.
+    Rate(usize, u8),
+    /// Counts a play of it.
+    Scrobble(usize),
+    /// Reads all marks and what was played.
+    Look,
+}
+
 /// Something that goes wrong, or right again. Sources are numbered from 0.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Fault {
@@ -146,6 +164,10 @@ pub enum Fault {
     Restart(usize),
     /// Nothing reaches the source, and nothing comes from it.
     Isolate(usize),
+    /// Nothing reaches the source; what it sends arrives.
+    Deafen(usize),
+    /// What the source sends is lost; everything reaches it.
+    Mute(usize),
     /// The network to it is back.
     Rejoin(usize),
     /// The source stops like a process under SIGSTOP: it accepts, and says nothing.
@@ -154,6 +176,8 @@ pub enum Fault {
     Thaw(usize),
     /// Every message takes this many milliseconds, or up to twice as many.
     Latency(u64),
+    /// Messages take one to this many milliseconds, as it comes.
+    Jitter(u64),
     /// The source answers requests for media this way.
     Trouble(usize, Trouble),
     /// All sources do.
@@ -162,7 +186,67 @@ pub enum Fault {
     Mend(usize),
     /// Somebody asks the hub to synchronise.
     Sync,
+    /// Whoever reads the source's next answer panics.
+    Panic(usize, Snag),
+    /// The hub dies, and starts again so many milliseconds later.
+    HubDies(When, Death, u64),
+    /// The hub stops like a process under SIGSTOP for so many milliseconds.
+    HubFreezes(u64),
+    /// One operation of the hub's disk fails, when so many of it have gone well.
+    DiskFails(Work, u64),
+    /// The hub's disk has room for so many bytes more.
+    DiskFull(u64),
+    /// The hub's disk is well again and has room.
+    DiskMends,
+    /// Somebody sets the wall clock by so many hours, forward or back.
+    WallStep(i64),
 }
+
+/// Where in an answer its reader panics.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Snag {
+    /// At the head.
+    Head,
+    /// Behind so many bytes of the body.
+    Body(u64),
+}
+
+/// When the hub dies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum When {
+    /// At once.
+    Now,
+    /// When its tasks have run and awaited so many times.
+    Await(u64),
+    /// In the middle of its so-manieth change of the disk.
+    Change(u64),
+    /// Instead of its so-manieth sync of the disk.
+    Sync(u64),
+}
+
+/// What a hub dies of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Death {
+    /// `kill -9`: what it has written stays.
+    Killed,
+    /// A power cut: of what was not synced, this seed decides what is kept, lost, torn or scrambled.
+    PowerCut(u64),
+}
+
+/// What a disk does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Work {
+    /// Writes.
+    Write,
+    /// Makes durable.
+    Sync,
+}
+
+/// The query that a source which sends in a circle sends to.
+pub const AGAIN: &str = "again";
+
+/// A host that nobody may be sent to.
+pub const ELSEWHERE: &str = "10.9.9.9:80";
 
 /// How requests for media go wrong: those of [`upstream::Fault`] that mean something here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -181,6 +265,14 @@ pub enum Trouble {
     SlowHead(u64),
     /// Seconds of `Retry-After`.
     Throttled(u32),
+    /// 503, with seconds of `Retry-After`.
+    Overloaded(u32),
+    /// Sends whoever asks round in a circle.
+    RedirectInCircle,
+    /// Sends whoever asks to another host.
+    RedirectElsewhere,
+    /// Announces so many bytes more than come.
+    TooLong(u64),
     CutAt(u64),
     StallAt(u64),
     /// Bytes, every so many milliseconds.
@@ -208,6 +300,12 @@ impl From<Trouble> for upstream::Fault {
             Trouble::Throttled(seconds) => F::Status429 {
                 retry_after: Some(seconds),
             },
+            Trouble::Overloaded(seconds) => F::Status503 {
+                retry_after: Some(seconds),
+            },
+            Trouble::RedirectInCircle => F::RedirectTo(format!("?{AGAIN}")),
+            Trouble::RedirectElsewhere => F::RedirectTo(format!("http://{ELSEWHERE}/rest/stream")),
+            Trouble::TooLong(bytes) => F::TooLong(bytes),
             Trouble::CutAt(bytes) => F::CutAt(bytes),
             Trouble::StallAt(bytes) => F::StallAt(bytes),
             Trouble::SlowDrip(bytes, millis) => F::SlowDrip {

@@ -1,8 +1,9 @@
 //! The acts of a run: first things go wrong, then all is healed and must be well.
 
+use crate::keeper::Done;
 use crate::listener::Listener;
 use crate::outcome::{Act, Heard, Outcome};
-use crate::scenario::{Fault, Play, Scenario};
+use crate::scenario::{AGAIN, Deed, Fault, Play, Scenario};
 use crate::shelf::{NAMES, TITLES};
 use crate::world::World;
 use bytes::Bytes;
@@ -14,8 +15,10 @@ use segue_core::Tick;
 use segue_core::driver::lock;
 use segue_core::io::{Accepted, Clock, Network};
 use segue_runtime_sim::{Entry, Timeline};
+use std::cell::Cell;
 use std::collections::BTreeMap;
-use std::panic::resume_unwind;
+use std::panic::{resume_unwind, set_hook, take_hook};
+use std::sync::Once;
 use std::time::Duration;
 
 /// A last resort comes no sooner than 5 s after a failure (contracts 3.2).
@@ -70,7 +73,26 @@ pub fn run_within(
     Run { outcome, timeline }
 }
 
+thread_local! {
+    /// Panics on this thread that nobody ordered.
+    static PANICS: Cell<u64> = const { Cell::new(0) };
+}
+
+/// Counts the panics of each thread. What the hub contains would else go unseen; a trap calls no hook.
+fn count_panics() {
+    static HOOKED: Once = Once::new();
+    HOOKED.call_once(|| {
+        let hook = take_hook();
+        set_hook(Box::new(move |panic| {
+            // A thread that is ending has no counter, and no story either.
+            let _ = PANICS.try_with(|panics| panics.set(panics.get() + 1));
+            hook(panic);
+        }));
+    });
+}
+
 fn simulate(scenario: &Scenario, lines: Timeline) -> Outcome {
+    count_panics();
     let mut runtime = Runtime::with_seed_and_config(scenario.seed, Config::default());
     runtime.set_time_limit(Duration::from_secs(6 * 3600));
     runtime.block_on(async {
@@ -86,9 +108,15 @@ impl World {
     async fn play(&mut self, scenario: &Scenario) -> Outcome {
         self.synchronised().await;
         self.introduce_tracks().await;
+        assert!(!self.every_track().is_empty(), "nothing was synchronised");
         let ranked = self.ranked().await;
         sleep(Duration::from_secs(1)).await;
-        let before = tasks();
+        let before = Before {
+            tasks: tasks(),
+            files: self.station.open_files(),
+            ids: self.keeper.1.tracks.clone(),
+            ranked,
+        };
 
         let playing: Vec<_> = self
             .listeners
@@ -96,14 +124,18 @@ impl World {
             .zip(&scenario.listeners)
             .map(|((node, listener), plays)| playing(node, listener, plays.clone(), Act::Trouble))
             .collect();
+        let keeping = self.keeping(scenario.deeds.clone());
         let faults = self.go_wrong(&scenario.faults).await;
         let mut heard = Vec::new();
         for listener in playing {
             heard.extend(listener.await);
         }
+        let mut deeds = keeping.await;
         self.heal();
         let healed = self.clock.now();
         self.trace.note("world", "all is healed");
+        // The last one may have failed, and the next would come in a quarter of an hour.
+        self.station.hub().await.sync_state().request();
         self.synchronised().await;
 
         sleep(LAST_RESORT).await;
@@ -112,18 +144,19 @@ impl World {
         heard.extend(self.one_after_another(Act::Encore).await);
         heard.extend(self.all_at_once().await);
         sleep(QUIET).await;
-        self.hub.activity().flush().await;
+        deeds.extend(self.keeping(vec![(0, Deed::Look)]).await);
+        self.introduce_tracks().await;
+        sleep(QUIET).await;
         heard.sort_by_key(|heard| heard.asked);
-        let ranked_at_end = self.ranked().await;
-        self.outcome(before, heard, faults, healed, (ranked, ranked_at_end))
-            .await
+        self.outcome(before, heard, deeds, faults, healed).await
     }
 
     /// Waits for the synchronisation that was asked for last.
     async fn synchronised(&self) {
         loop {
             sleep(Duration::from_secs(1)).await;
-            let status = self.hub.sync_state().status();
+            let hub = self.station.hub().await;
+            let status = hub.sync_state().status();
             if status.last.is_some() && !status.running {
                 return;
             }
@@ -139,12 +172,14 @@ impl World {
         for (_, listener) in &mut self.listeners {
             listener.tracks.clone_from(&tracks);
         }
+        self.keeper.1.tracks = tracks;
     }
 
     /// Which sources hold each track, best first.
     async fn ranked(&self) -> Vec<Vec<usize>> {
         let tracks = self.listeners[0].1.tracks.clone();
-        let rows = self.hub.read(move |reader| {
+        let hub = self.station.hub().await;
+        let rows = hub.read(move |reader| {
             let candidates = tracks.iter().map(|id| reader.candidates(id));
             candidates.collect::<Result<Vec<_>, _>>()
         });
@@ -169,6 +204,14 @@ impl World {
             made.push((self.clock.now(), fault.clone()));
         }
         made
+    }
+
+    /// Sets the keeper to work; ends with what it did.
+    fn keeping(&self, deeds: Vec<(u64, Deed)>) -> impl Future<Output = Vec<Done>> + use<> {
+        let (node, keeper) = &self.keeper;
+        let keeper = keeper.clone();
+        let task = node.spawn(async move { keeper.do_all(&deeds).await });
+        async move { task.await.expect("a keeper that is not killed") }
     }
 
     /// The tracks that exist.
@@ -200,44 +243,66 @@ impl World {
 
     async fn outcome(
         &self,
-        before: BTreeMap<String, usize>,
+        before: Before,
         heard: Vec<Heard>,
+        deeds: Vec<Done>,
         faults: Vec<(Tick, Fault)>,
         healed: Tick,
-        (ranked, ranked_at_end): (Vec<Vec<usize>>, Vec<Vec<usize>>),
     ) -> Outcome {
-        let activity = self.hub.read(|reader| reader.activity(10_000)).await;
+        let hub = self.station.hub().await;
+        let activity = hub.read(|reader| reader.activity(10_000)).await;
         let mut activity = activity.expect("a database that can be read");
         activity.sort_by_key(|row| row.id);
-        let now = tasks();
-        let leaked = now.into_iter().filter_map(|(node, tasks)| {
-            let then = before.get(&node).copied().unwrap_or(0);
+        let leaked = tasks().into_iter().filter_map(|(node, tasks)| {
+            let then = before.tasks.get(&node).copied().unwrap_or(0);
             (tasks != then).then_some((node, (tasks, then)))
         });
         let exchanges = self.network.exchanges();
         let shared = || self.sources.iter().map(|source| &source.shared);
+        let is_source = |peer| self.sources.iter().any(|source| source.at == peer);
         Outcome {
             heard,
             calls: self.calls(),
             arrivals: shared().map(arrivals).collect(),
+            deeds,
             faults,
             healed,
             activity,
-            ranked,
-            ranked_at_end,
+            ranked: before.ranked,
+            ranked_at_end: self.ranked().await,
+            ids: (before.ids, self.keeper.1.tracks.clone()),
+            outages: self.station.outages(),
+            fate: self.station.fate(),
+            damage: self.station.damage(),
             leaked: leaked.collect(),
-            live: self.hub.activity().active_count(),
-            permits: lock(self.hub.bank()).outstanding(),
+            live: hub.activity().active_count(),
+            permits: lock(hub.bank()).outstanding(),
             unclosed: exchanges.iter().filter(|e| e.closed.is_none()).count(),
             standing: shared()
                 .map(|shared| shared.counters())
                 .map(|counters| (counters.open_connections, counters.open_streams))
+                .collect(),
+            panics: PANICS.get(),
+            sockets: self.links.open(),
+            files: (before.files, self.station.open_files()),
+            strangers: exchanges
+                .iter()
+                .map(|exchange| exchange.peer)
+                .filter(|peer| !is_source(*peer))
                 .collect(),
             errors: lock(&self.errors).clone(),
             fingerprint: self.trace.fingerprint(),
             took: self.clock.now(),
         }
     }
+}
+
+/// How things stood before anything went wrong.
+struct Before {
+    tasks: BTreeMap<String, usize>,
+    files: usize,
+    ids: Vec<String>,
+    ranked: Vec<Vec<usize>>,
 }
 
 /// Sets a listener to work, on its own node; ends with what it heard.
@@ -260,24 +325,17 @@ fn tasks() -> BTreeMap<String, usize> {
 fn arrivals(shared: &segue::upstream::Shared) -> Vec<String> {
     let seen = shared.seen();
     let media = seen.iter().filter(|seen| seen.endpoint == "stream");
+    // One who was sent round in a circle is the same one.
     media
+        .filter(|seen| seen.param(AGAIN).is_none())
         .map(|seen| seen.param("s").unwrap_or_default().to_owned())
         .collect()
 }
 
-/// The ids of all titles; empty where there is no such track.
+/// The ids of all titles; empty where there is no such track, or nobody who tells.
 async fn find_tracks(listener: &Listener) -> Vec<String> {
-    let credentials = Listener::credentials(listener.number, "finder");
-    let uri = format!("http://{}/rest/search3?{credentials}&query=", listener.hub);
-    let request = http::Request::get(uri)
-        .body(Bytes::new())
-        .expect("a request");
-    let response = listener.network.send(request, Accepted::default()).await;
-    let body = response.expect("an answer").into_body().collect().await;
-    let body = body.expect("a whole answer").to_bytes();
-    let answer: serde_json::Value = serde_json::from_slice(&body).expect("JSON");
-    let songs = answer["subsonic-response"]["searchResult3"]["song"].as_array();
-    let songs = songs.expect("songs");
+    let songs = search(listener).await.unwrap_or_default();
+    let songs = songs.as_array().map_or(&[][..], Vec::as_slice);
     TITLES
         .iter()
         .map(|title| {
@@ -286,4 +344,15 @@ async fn find_tracks(listener: &Listener) -> Vec<String> {
             id.unwrap_or_default().to_owned()
         })
         .collect()
+}
+
+/// The songs that a search finds which looks for nothing.
+async fn search(listener: &Listener) -> Option<serde_json::Value> {
+    let credentials = Listener::credentials(listener.number, "finder");
+    let uri = format!("http://{}/rest/search3?{credentials}&query=", listener.hub);
+    let request = http::Request::get(uri).body(Bytes::new()).ok()?;
+    let response = listener.network.send(request, Accepted::default()).await;
+    let body = response.ok()?.into_body().collect().await.ok()?.to_bytes();
+    let mut answer: serde_json::Value = serde_json::from_slice(&body).ok()?;
+    Some(answer["subsonic-response"]["searchResult3"]["song"].take())
 }

@@ -1,33 +1,27 @@
 //! The nodes of a simulation: sources that are our fake upstream, one real hub, and listeners.
 
+use crate::keeper::{self, Keeper};
 use crate::listener::Listener;
-use crate::log::Log;
+use crate::log::{Errors, Log};
 use crate::outcome::Call;
-use crate::scenario::Scenario;
+use crate::scenario::{AGAIN, Scenario};
 use crate::shelf;
-use bytes::Bytes;
+use crate::station::Station;
 use madsim::net::TcpListener;
 use madsim::runtime::{Handle, NodeHandle};
 use madsim::time::sleep;
-use segue::hub::{Folders, Hub, HubParts, Passwords, Pictures, Settings};
-use segue::router::router;
 use segue::sources::{LinkSpec, SourceSpec};
-use segue::sync;
 use segue::upstream::{Setup, Shared, serve_connection};
-use segue_core::catalog::model::Pass;
 use segue_core::driver::lock;
-use segue_core::failover::Limits;
 use segue_core::io::Clock;
 use segue_core::source::subsonic::{Credentials, Endpoint, Secret};
 use segue_runtime_sim::{
-    Dark, Exchange, Links, SimClock, SimNetwork, SimRuntime, SimStore, SimTrace, Timeline, Wire,
-    http,
+    Dark, Exchange, Links, SimClock, SimNetwork, SimTrace, Timeline, Traps, Wire,
 };
-use segue_sqlite::{Db, InstanceSpec, NewUser};
+use segue_sqlite::NewUser;
 use std::collections::BTreeMap;
 use std::future::pending;
 use std::net::SocketAddr;
-use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tracing::Dispatch;
@@ -38,11 +32,13 @@ pub(crate) struct World {
     pub(crate) trace: SimTrace,
     pub(crate) dark: Dark,
     pub(crate) sources: Vec<Source>,
-    pub(crate) hub: Hub<SimRuntime>,
-    hub_node: NodeHandle,
+    pub(crate) station: Station,
+    pub(crate) traps: Traps,
+    pub(crate) links: Links,
     pub(crate) network: SimNetwork,
     pub(crate) listeners: Vec<(NodeHandle, Listener)>,
-    pub(crate) errors: Arc<Mutex<Vec<String>>>,
+    pub(crate) keeper: (NodeHandle, Keeper),
+    pub(crate) errors: Errors,
     watcher: Watcher,
 }
 
@@ -64,17 +60,27 @@ impl World {
             .map(|number| Source::build(number, &clock, &links))
             .collect();
         let watcher = Watcher::new(trace.clone(), scenario.sources);
+        let traps = Traps::default();
         let network = SimNetwork::new(clock.clone(), dark.clone(), links.clone());
-        let network = network.watched(watcher.watch());
-        let hub = build_hub(scenario, &clock, &network, &sources).await;
-        watcher.meet(&hub);
+        let network = network.watched(watcher.watch()).trapped(traps.clone());
+        let specs = sources.iter().map(Source::spec).collect();
+        let station = Station::build(
+            scenario,
+            &clock,
+            &trace,
+            network.clone(),
+            links.clone(),
+            specs,
+        );
+        watcher.meet(&station);
+        let open_way = || SimNetwork::new(clock.clone(), Dark::default(), links.clone());
         let listeners = (0..scenario.listeners.len().max(1))
             .map(|number| {
                 let node = node(&Listener::user(number), listener_at(number));
                 let listener = Listener {
                     number,
                     hub: hub_at(),
-                    network: SimNetwork::new(clock.clone(), Dark::default(), links.clone()),
+                    network: open_way(),
                     clock: clock.clone(),
                     trace: trace.clone(),
                     tracks: Vec::new(),
@@ -83,22 +89,55 @@ impl World {
                 (node, listener)
             })
             .collect();
-        let hub_node = start_hub(&hub, links);
-        let errors = Arc::default();
-        let log = Log::new(trace.clone(), Arc::clone(&errors));
+        let keeper = Keeper {
+            hub: hub_at(),
+            network: open_way(),
+            clock: clock.clone(),
+            trace: trace.clone(),
+            tracks: Vec::new(),
+        };
+        let keeper = (node(keeper::NAME, address(3, 0, 0)), keeper);
+        let errors = Errors::default();
+        let log = Log::new(trace.clone(), clock.clone(), Arc::clone(&errors));
         let world = World {
             clock,
             trace,
             dark,
             sources,
-            hub,
-            hub_node,
+            station,
+            traps,
+            links,
             network,
             listeners,
+            keeper,
             errors,
             watcher,
         };
+        world.admit(scenario).await;
         (world, Dispatch::new(log))
+    }
+
+    /// Enters the users, as the command line does.
+    async fn admit(&self, scenario: &Scenario) {
+        let listeners = 0..scenario.listeners.len().max(1);
+        let names = listeners
+            .map(Listener::user)
+            .chain([keeper::NAME.to_owned()]);
+        let names: Vec<String> = names.collect();
+        let now = self.clock.wall();
+        let hub = self.station.hub().await;
+        let admitted = hub.write(move |w| {
+            for name in names {
+                let user = NewUser {
+                    is_admin: name == keeper::NAME,
+                    name,
+                    password_enc: b"sesame".to_vec(),
+                };
+                w.add_user(&user, now)?;
+            }
+            Ok(())
+        });
+        admitted.await.expect("a database that can be written");
     }
 
     /// The hub's calls for media so far.
@@ -108,11 +147,12 @@ impl World {
 
     /// Ends all nodes. What waits for something inside itself would else stay in memory when the simulation is over.
     pub(crate) async fn end(self) {
-        lock(&self.watcher.hub).take();
+        lock(&self.watcher.station).take();
+        self.station.end();
         let handle = Handle::current();
         let sources = self.sources.iter().map(|source| &source.node);
         let listeners = self.listeners.iter().map(|(node, _)| node);
-        for node in sources.chain(listeners).chain([&self.hub_node]) {
+        for node in sources.chain(listeners).chain([&self.keeper.0]) {
             handle.kill(node.id());
         }
         // The tasks are dropped when their turn comes.
@@ -163,82 +203,6 @@ async fn serve_source(at: SocketAddr, shared: Shared, clock: SimClock, links: Li
     pending().await
 }
 
-/// Puts the hub together as `segue serve` does, with a database in memory.
-async fn build_hub(
-    scenario: &Scenario,
-    clock: &SimClock,
-    network: &SimNetwork,
-    sources: &[Source],
-) -> Hub<SimRuntime> {
-    let db = Db::open_in_memory().expect("a database in memory");
-    let store = SimStore::new(&db, clock.clone()).expect("its connections");
-    let specs: Vec<SourceSpec> = sources.iter().map(Source::spec).collect();
-    let instances: Vec<InstanceSpec> = specs.iter().map(instance).collect();
-    let hub = Hub::new(HubParts {
-        runtime: SimRuntime::new(clock.clone(), network.clone(), store),
-        settings: Settings {
-            limits: Limits {
-                mode: scenario.mode.into(),
-                midstream: scenario.midstream.into(),
-                ..Limits::default()
-            },
-            sync_interval: Duration::ZERO,
-            ..Settings::default()
-        },
-        sources: specs,
-        passwords: Arc::new(Clear),
-        folders: Arc::new(NoFolders),
-        pictures: Arc::new(NoPictures),
-    });
-    let users = scenario.listeners.len().max(1);
-    let now = clock.wall();
-    hub.write(move |w| {
-        for instance in &instances {
-            w.upsert_instance(instance)?;
-        }
-        for number in 0..users {
-            let user = NewUser {
-                name: Listener::user(number),
-                password_enc: b"sesame".to_vec(),
-                is_admin: number == 0,
-            };
-            w.add_user(&user, now)?;
-        }
-        Ok(())
-    })
-    .await
-    .expect("a database that can be written");
-    hub
-}
-
-fn instance(source: &SourceSpec) -> InstanceSpec {
-    InstanceSpec {
-        id: source.id.clone(),
-        kind: source.kind(),
-        name: source.id.clone(),
-        local: source.local,
-    }
-}
-
-fn start_hub(hub: &Hub<SimRuntime>, links: Links) -> NodeHandle {
-    let hub = hub.clone();
-    Handle::current()
-        .create_node()
-        .name("hub")
-        .ip(hub_at().ip())
-        .init(move || {
-            let (hub, links) = (hub.clone(), links.clone());
-            async move {
-                let tended = hub.clone();
-                madsim::task::spawn(async move { tended.tend_activity().await });
-                madsim::task::spawn(sync::tend(hub.clone()));
-                let served = http::serve(hub_at(), router(hub), links).await;
-                panic!("the hub stopped serving: {served:?}");
-            }
-        })
-        .build()
-}
-
 fn node(name: &str, at: SocketAddr) -> NodeHandle {
     Handle::current()
         .create_node()
@@ -251,7 +215,7 @@ fn source_at(number: usize) -> SocketAddr {
     address(0, number, 4533)
 }
 
-fn hub_at() -> SocketAddr {
+pub(crate) fn hub_at() -> SocketAddr {
     address(1, 0, 4040)
 }
 
@@ -267,7 +231,7 @@ fn address(net: u8, number: usize, port: u16) -> SocketAddr {
 /// Sees the hub's calls for media, and how its breakers stood when each began.
 #[derive(Clone)]
 struct Watcher {
-    hub: Arc<Mutex<Option<Hub<SimRuntime>>>>,
+    station: Arc<Mutex<Option<Station>>>,
     calls: Arc<Mutex<BTreeMap<usize, Call>>>,
     trace: SimTrace,
     sources: usize,
@@ -276,15 +240,15 @@ struct Watcher {
 impl Watcher {
     fn new(trace: SimTrace, sources: usize) -> Self {
         Watcher {
-            hub: Arc::default(),
+            station: Arc::default(),
             calls: Arc::default(),
             trace,
             sources,
         }
     }
 
-    fn meet(&self, hub: &Hub<SimRuntime>) {
-        *lock(&self.hub) = Some(hub.clone());
+    fn meet(&self, station: &Station) {
+        *lock(&self.station) = Some(station.clone());
     }
 
     fn watch(&self) -> segue_runtime_sim::Watch {
@@ -299,6 +263,10 @@ impl Watcher {
         let Some(query) = exchange.target.strip_prefix("/rest/stream?") else {
             return;
         };
+        // A redirect that is followed is the same call.
+        if query == AGAIN {
+            return;
+        }
         let mut calls = lock(&self.calls);
         let call = calls
             .entry(exchange.serial)
@@ -328,7 +296,8 @@ impl Watcher {
                 .map(|(_, value)| value.into_owned())
         };
         let id = param("id");
-        let hub = lock(&self.hub);
+        let station = lock(&self.station).clone();
+        let hub = station.as_ref().and_then(Station::serving);
         let breakers = hub.iter().flat_map(|hub| {
             let bank = lock(hub.bank());
             let sources = hub.sources();
@@ -343,55 +312,12 @@ impl Watcher {
             track: id.and_then(|id| shelf::number_of(source, &id)),
             salt: param("s").unwrap_or_default(),
             ranged: exchange.ranged,
+            life: station.as_ref().map_or(0, Station::life),
             began: exchange.began,
             accepted: None,
             answered: None,
             closed: None,
             breakers: breakers.collect(),
         }
-    }
-}
-
-/// Passwords that are not sealed: nothing here depends on how they are.
-struct Clear;
-
-impl Passwords for Clear {
-    fn open(&self, sealed: &[u8]) -> Option<String> {
-        String::from_utf8(sealed.to_vec()).ok()
-    }
-
-    fn seal(&self, clear: &str) -> Result<Vec<u8>, String> {
-        Ok(clear.as_bytes().to_vec())
-    }
-}
-
-struct NoFolders;
-
-impl Folders for NoFolders {
-    fn scan(
-        &self,
-        _root: &Path,
-        _previous: &Pass,
-        _progress: &dyn Fn(usize),
-    ) -> Result<Pass, String> {
-        Err("there are no folders in a simulation".to_owned())
-    }
-}
-
-struct NoPictures;
-
-impl Pictures for NoPictures {
-    fn kept(&self, _key: &str) -> Option<(Bytes, String)> {
-        None
-    }
-
-    fn keep(&self, _key: &str, _picture: &Bytes) {}
-
-    fn media_type(&self, _picture: &Bytes) -> Option<String> {
-        None
-    }
-
-    fn scale(&self, _picture: &Bytes, _size: u32) -> Option<(Bytes, String)> {
-        None
     }
 }

@@ -4,14 +4,14 @@
 //! which notice all of them. `SEGUE_TWIN_STORIES=300` lets every twin meet so many random stories, and says which
 //! are noticed.
 
-use proptest::strategy::{Strategy, ValueTree};
-use proptest::test_runner::{Config, RngSeed, TestRunner};
 use segue_core::twin::{self, Twin};
 use segue_sim_tests::check::check;
 use segue_sim_tests::replay::line;
-use segue_sim_tests::scenario::{Fault, Manner, Midstream, Mode, Part, Play, Scenario, Trouble};
+use segue_sim_tests::scenario::{
+    Death, Deed, Fault, Manner, Midstream, Mode, Part, Play, Scenario, Snag, Trouble, When, Work,
+};
+use segue_sim_tests::seeds::story;
 use segue_sim_tests::story::{Run, run_within};
-use segue_sim_tests::strategy::scenario;
 use std::io::Write as _;
 use std::panic::{set_hook, take_hook};
 
@@ -57,6 +57,7 @@ fn written(
         mode: Mode::Ordered,
         midstream,
         listeners: vec![plays.to_vec(); listeners],
+        deeds: Vec::new(),
         faults: faults.to_vec(),
     }
 }
@@ -75,6 +76,12 @@ fn pointed() -> Vec<Scenario> {
         manner: Manner::Pausing(50_000, 120_000),
         ..whole(100, hunter)
     };
+    let slowly = Play {
+        manner: Manner::Slowly(500),
+        ..whole(100, hunter)
+    };
+    let failing = Fault::DiskFails(Work::Sync, 0);
+    let dying = |death| Fault::HubDies(When::Now, death, 500);
     let trouble = |source, trouble| (0, Fault::Trouble(source, trouble));
     let late = |after, source, trouble| (after, Fault::Trouble(source, trouble));
     let (abort, resume) = (Midstream::Abort, Midstream::Resume);
@@ -133,22 +140,25 @@ fn pointed() -> Vec<Scenario> {
                 trouble(attic, cut),
             ],
         ),
+        // A disk that fails once while somebody listens, and a hub that dies under him.
+        written(abort, 1, std::slice::from_ref(&slowly), &[(2_000, failing)]),
+        written(abort, 1, &[slowly], &[(2_000, dying(Death::Killed))]),
+        written(
+            abort,
+            1,
+            &[whole(100, hunter)],
+            &[(0, Fault::Panic(home, Snag::Head))],
+        ),
+        Scenario {
+            deeds: vec![(100, Deed::Star(hunter)), (100, Deed::Rate(joga, 5))],
+            ..written(abort, 1, &[], &[(1_000, dying(Death::PowerCut(2)))])
+        },
     ]
 }
 
-/// Stories with broken streams aborted and resumed, in turn.
+/// Random stories, with broken streams aborted and resumed, in turn.
 fn random(count: usize) -> Vec<Scenario> {
-    let mut runner = TestRunner::new(Config {
-        rng_seed: RngSeed::Fixed(SEED),
-        failure_persistence: None,
-        ..Config::default()
-    });
-    let mut story = |n: usize| {
-        let midstream = [Midstream::Abort, Midstream::Resume][n % 2];
-        let tree = scenario(midstream).new_tree(&mut runner);
-        tree.expect("a story").current()
-    };
-    (0..count).map(&mut story).collect()
+    (SEED..).take(count).map(story).collect()
 }
 
 /// What is wrong in a story with this twin.

@@ -248,7 +248,8 @@ impl Disk {
         self.state().crash(&mut Dice::new(seed));
     }
 
-    /// The process that has files open is killed: they are dead, and what it wrote stays, synced or not. Kill it on its disk
+    /// The process that has files open is killed, now or at the change at which the power was to be cut: they are dead, and
+    /// what it wrote stays, synced or not. Kill it on its disk
     /// first and its tasks afterwards, or they would close their connections in good order; the same goes for a crash.
     pub fn kill(&self) {
         self.state().kill();

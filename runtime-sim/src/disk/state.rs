@@ -334,6 +334,8 @@ impl State {
     /// See [`Disk::kill`](super::Disk::kill).
     pub(super) fn kill(&mut self) {
         self.life += 1;
+        self.off = false;
+        self.cut = None;
         let files = std::mem::take(&mut self.files);
         self.files = files
             .into_iter()

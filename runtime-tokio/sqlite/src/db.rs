@@ -3,6 +3,7 @@
 use crate::{Error, Reader, Result, Writer};
 use rusqlite::{Connection, OpenFlags};
 use rusqlite_migration::{M, Migrations};
+use segue_core::twin::{self, Twin};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -76,7 +77,10 @@ impl Db {
     }
 
     fn open_at(place: Place) -> Result<Self> {
-        let synchronous = Synchronous::Full;
+        let synchronous = match twin::is(Twin::AcknowledgedEarly) {
+            true => Synchronous::Normal,
+            false => Synchronous::Full,
+        };
         migrate(&mut connect(&place, synchronous)?)?;
         Ok(Db {
             place,

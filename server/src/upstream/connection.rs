@@ -248,10 +248,10 @@ impl<C: Clock> Body for Flow<C> {
             return Poll::Ready(None);
         };
         let left = *end - flow.at;
-        if left == 0 {
+        let sent = flow.at - flow.started_at;
+        if left == 0 && *pace != Pace::CutAt(sent) {
             return Poll::Ready(None);
         }
-        let sent = flow.at - flow.started_at;
         let size = match *pace {
             Pace::Free => CHUNK,
             Pace::CutAt(bytes) if sent == bytes => {

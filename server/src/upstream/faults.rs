@@ -65,6 +65,8 @@ pub enum Fault {
     RedirectTo(String),
     /// The right head, so many body bytes, and the connection ends.
     CutAt(u64),
+    /// A head that announces so many bytes more than the body has; behind it the connection ends.
+    TooLong(u64),
     /// The right head, so many body bytes, and silence until [`Faults::release`].
     StallAt(u64),
     /// 206 whose Content-Range starts elsewhere than asked, with the bytes from there.

@@ -215,6 +215,7 @@ pub(super) fn bent(reply: Reply, fault: &Fault, quirks: &Quirks) -> Reply {
         Fault::Status503 { retry_after } => retry(refusal(503), *retry_after),
         Fault::RedirectTo(url) => refusal(302).with(header::LOCATION, url),
         Fault::CutAt(bytes) => reply.at_pace(Pace::CutAt(*bytes)),
+        Fault::TooLong(bytes) => longer(reply, *bytes),
         Fault::StallAt(bytes) => reply.at_pace(Pace::StallAt(*bytes)),
         Fault::SlowDrip { bytes, every } => reply.at_pace(Pace::Drip {
             bytes: (*bytes).max(1),
@@ -248,6 +249,16 @@ fn retry(reply: Reply, after: Option<u32>) -> Reply {
         Some(seconds) => reply.with(header::RETRY_AFTER, seconds.to_string()),
         None => reply,
     }
+}
+
+fn longer(reply: Reply, bytes: u64) -> Reply {
+    let length = reply.part.1 - reply.part.0;
+    let announced = (length + bytes).to_string();
+    let reply = Reply {
+        announced: false,
+        ..reply.with(header::CONTENT_LENGTH, announced)
+    };
+    reply.at_pace(Pace::CutAt(length))
 }
 
 fn elsewhere(reply: Reply) -> Reply {

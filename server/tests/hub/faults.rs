@@ -79,7 +79,7 @@ fn to_stream(fault: &Fault) -> Comes {
         | Fault::NoContentType => Right,
         Fault::HangBeforeHead | Fault::HangAfterHead | Fault::StallAt(0) => Over("timeout"),
         Fault::CloseBeforeHead | Fault::CutAt(0) => Over("truncated"),
-        Fault::CutAt(_) | Fault::StallAt(_) => Short,
+        Fault::CutAt(_) | Fault::StallAt(_) | Fault::TooLong(_) => Short,
         Fault::ErrorIn200Xml { code } | Fault::ErrorIn200Json { code } => match code {
             70 => Miss("not_found"),
             40 | 41 | 44 | 50 => Over("auth"),

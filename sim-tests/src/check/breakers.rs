@@ -13,7 +13,11 @@ const LATE: Duration = Duration::from_millis(5);
 
 pub(super) fn check(scenario: &Scenario, outcome: &Outcome, broken: &mut Vec<String>) {
     for (at, call) in outcome.calls.iter().enumerate() {
-        let earlier = &outcome.calls[..at];
+        // Breakers of sources are in memory only.
+        let earlier: Vec<&Call> = (outcome.calls[..at].iter())
+            .filter(|before| before.life == call.life)
+            .collect();
+        let earlier = earlier.as_slice();
         match call.breakers[call.source].phase {
             Phase::Closed => {}
             Phase::HalfOpen => one_at_a_time(call, earlier, broken),
@@ -22,7 +26,7 @@ pub(super) fn check(scenario: &Scenario, outcome: &Outcome, broken: &mut Vec<Str
                 last_resort(scenario, call, until, earlier, outcome, broken);
             }
         }
-        in_time(call, broken);
+        in_time(call, outcome, broken);
         unjustly_suspect(call, outcome, broken);
     }
     arrivals(outcome, broken);
@@ -36,7 +40,7 @@ fn name(call: &Call) -> String {
 }
 
 /// B1: a second probe of one generation only when the first was given up.
-fn one_at_a_time(call: &Call, earlier: &[Call], broken: &mut Vec<String>) {
+fn one_at_a_time(call: &Call, earlier: &[&Call], broken: &mut Vec<String>) {
     let view = call.breakers[call.source];
     let same = earlier.iter().filter(|other| {
         let then = other.breakers[call.source];
@@ -56,7 +60,7 @@ fn last_resort(
     scenario: &Scenario,
     call: &Call,
     until: Tick,
-    earlier: &[Call],
+    earlier: &[&Call],
     outcome: &Outcome,
     broken: &mut Vec<String>,
 ) {
@@ -90,9 +94,9 @@ fn last_resort(
 }
 
 /// Whether a breaker is open until then since a call was not accepted by the time that another one won.
-fn was_only_silent(call: &Call, until: Tick, earlier: &[Call]) -> bool {
+fn was_only_silent(call: &Call, until: Tick, earlier: &[&Call]) -> bool {
     let limits = Limits::default();
-    let lost = |before: &Call| {
+    let lost = |before: &&Call| {
         before.source == call.source
             && before.accepted.is_none()
             && before.closed.is_some_and(|closed| {
@@ -108,6 +112,8 @@ fn unjustly_suspect(call: &Call, outcome: &Outcome, broken: &mut Vec<String>) {
         if view.phase != Phase::Closed
             && outcome.was_never_in_trouble(source, call.began)
             && outcome.slowest(call.began) <= PROMPT
+            // One that stood still cannot tell whether the source was late, or it itself.
+            && outcome.stood_still(Tick::ZERO, call.began).is_zero()
         {
             let name = NAMES[source];
             broken.push(format!(
@@ -119,7 +125,7 @@ fn unjustly_suspect(call: &Call, outcome: &Outcome, broken: &mut Vec<String>) {
 }
 
 /// Rule 3: each stage has its budget, and a call that has used it up is gone.
-fn in_time(call: &Call, broken: &mut Vec<String>) {
+fn in_time(call: &Call, outcome: &Outcome, broken: &mut Vec<String>) {
     let limits = Limits::default();
     let stages = [
         ("accept", call.began, call.accepted, limits.connect),
@@ -132,6 +138,7 @@ fn in_time(call: &Call, broken: &mut Vec<String>) {
     ];
     for (stage, from, to, budget) in stages {
         let given_up = from + budget + LATE;
+        let given_up = given_up + outcome.stood_still(from, given_up);
         let over = match (to, call.closed) {
             (Some(to), _) => to,
             (None, Some(closed)) => closed,

@@ -3,6 +3,7 @@
 use crate::outcome::{Ending, Heard, Outcome};
 use crate::scenario::{Part, Scenario};
 use crate::shelf;
+use segue_core::Tick;
 use std::collections::BTreeMap;
 
 pub(super) fn check(_: &Scenario, outcome: &Outcome, broken: &mut Vec<String>) {
@@ -47,6 +48,8 @@ fn status(heard: &Heard, outcome: &Outcome, broken: &mut Vec<String>) {
     match (heard.head.map(|(_, head)| head), heard.ending) {
         (_, Ending::Hung) => broken.push(format!("F5: {name} never came to an end")),
         (None, Ending::Left) => {}
+        (None, Ending::Broken(_)) if outcome.was_away(heard.asked, heard.over) => {}
+        // A request in which something panics takes its own connection with it.
         (None, ending) => broken.push(format!("the hub gave {name} no answer: {ending:?}")),
         (Some(head), _) => match head.status {
             200 | 502 => {}
@@ -72,7 +75,7 @@ fn is_same_encode(before: &[usize], now: &Heard) -> bool {
 
 /// Rule 8: who seeks gets the encode that he has been hearing, as far as a catalog can tell, or the whole of another.
 fn same_encode(outcome: &Outcome, broken: &mut Vec<String>) {
-    let mut last: BTreeMap<(usize, usize), &[usize]> = BTreeMap::new();
+    let mut last: BTreeMap<(usize, usize), (&[usize], Tick)> = BTreeMap::new();
     for heard in &outcome.heard {
         let Some((_, head)) = heard
             .head
@@ -82,7 +85,9 @@ fn same_encode(outcome: &Outcome, broken: &mut Vec<String>) {
         };
         let key = (heard.listener, heard.play.track);
         let seeks = head.part.is_some_and(|(first, _)| first > 0);
-        if let Some(before) = last.insert(key, &heard.owners)
+        // A hub that starts again does not know who heard what.
+        if let Some((before, then)) = last.insert(key, (&heard.owners, heard.asked))
+            && !outcome.was_away(then, heard.over)
             && seeks
             && !before.is_empty()
             && !is_same_encode(before, heard)

@@ -34,7 +34,27 @@ pub(super) fn check(_: &Scenario, outcome: &Outcome, broken: &mut Vec<String>) {
             broken.push(format!("F5: the row of {} is never closed", row.client));
         }
     }
-    for error in &outcome.errors {
-        broken.push(format!("the hub logged an error: {error}"));
+    for (at, error) in &outcome.errors {
+        if !outcome.disk_was_ill(*at, *at) {
+            broken.push(format!("the hub logged an error at {at:?}: {error}"));
+        }
+    }
+    if outcome.panics > 0 {
+        broken.push(format!("{} panics were contained", outcome.panics));
+    }
+    if outcome.sockets > 0 {
+        broken.push(format!("F5: {} sockets are open", outcome.sockets));
+    }
+    if outcome.files.0 != outcome.files.1 {
+        broken.push(format!(
+            "F5: {} files are open, before it were {}",
+            outcome.files.1, outcome.files.0
+        ));
+    }
+    if !outcome.strangers.is_empty() {
+        broken.push(format!(
+            "rule 5: the hub called {:?}, who is no source",
+            outcome.strangers
+        ));
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::outcome::{Act, Ending, Heard, Outcome, QUICK};
 use crate::scenario::{Mode, Scenario};
+use segue_core::Tick;
 use segue_core::failover::Limits;
 use segue_sqlite::OperationStatus;
 use std::time::Duration;
@@ -28,7 +29,13 @@ pub(super) fn check(scenario: &Scenario, outcome: &Outcome, broken: &mut Vec<Str
             .ended_at
             .map_or(0, |ended| ended.millis_since(row.started_at));
         let budget = i64::try_from(Limits::default().open_budget.as_millis()).unwrap_or(i64::MAX);
-        if row.status == OperationStatus::Failed && took > budget + 10 {
+        let heard = outcome.heard.iter().find(|heard| heard.name == row.client);
+        let (from, to) = heard.map_or((outcome.healed, outcome.healed), |h| (h.asked, h.over));
+        let still = i64::try_from(outcome.stood_still(from, to).as_millis()).unwrap_or(0);
+        if row.status == OperationStatus::Failed
+            && took > budget + 10 + still
+            && !outcome.wall_was_set(from, to)
+        {
             broken.push(format!(
                 "F7: {} was refused only after {took} ms",
                 row.client
@@ -47,6 +54,7 @@ fn while_in_trouble(heard: &Heard, outcome: &Outcome, broken: &mut Vec<String>) 
     let slowest = outcome.slowest(at);
     let took = at.since(heard.asked);
     let slack = OVERHEAD + Duration::from_millis(8 * slowest);
+    let slack = slack + outcome.stood_still(heard.asked, at);
     if took > Limits::default().open_budget + slack {
         broken.push(format!(
             "F7: {} was answered only after {took:?}",
@@ -60,6 +68,8 @@ fn while_in_trouble(heard: &Heard, outcome: &Outcome, broken: &mut Vec<String>) 
     if let Some(source) = well
         && head.status == 502
         && slowest <= QUICK
+        && !outcome.jittered(at)
+        && outcome.stood_still(Tick::ZERO, at).is_zero()
     {
         broken.push(format!(
             "F3: {} heard 502 though source {source} has been well all the time",

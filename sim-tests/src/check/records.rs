@@ -5,6 +5,7 @@ use crate::scenario::{Midstream, Scenario};
 use crate::shelf::NAMES;
 use segue_sqlite::{OperationStatus, StreamOperation};
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 /// What may be on its way between the hub and a listener that never got it: two buffers and a window, and the
 /// piece in hand.
@@ -14,6 +15,9 @@ const UNDER_WAY: u64 = 4 * 16 * 1024;
 /// thing it does on that connection.
 const NOTICED: i64 = 1_000;
 
+/// How long after its end an operation is stored at the latest, when the disk is well.
+const STORED: Duration = Duration::from_secs(1);
+
 pub(super) fn check(scenario: &Scenario, outcome: &Outcome, broken: &mut Vec<String>) {
     let mut rows: BTreeMap<&str, Vec<&StreamOperation>> = BTreeMap::new();
     for row in &outcome.activity {
@@ -22,8 +26,13 @@ pub(super) fn check(scenario: &Scenario, outcome: &Outcome, broken: &mut Vec<Str
     for heard in &outcome.heard {
         let of_this = rows.remove(heard.name.as_str()).unwrap_or_default();
         match (of_this.as_slice(), heard.head.map(|(_, head)| head.status)) {
+            // The last moments before a crash, and what the disk refused, are lost (decision 3).
+            ([], _) if may_be_lost(heard, outcome) => {}
+            ([row], status) if was_cut_off(heard, row, outcome) => {
+                interrupted(heard, row, status, broken);
+            }
             ([row], Some(200 | 206)) => {
-                committed(scenario, heard, row, broken);
+                committed(scenario, outcome, heard, row, broken);
                 attempts(row, outcome, broken);
             }
             ([row], Some(502)) => {
@@ -45,8 +54,51 @@ pub(super) fn check(scenario: &Scenario, outcome: &Outcome, broken: &mut Vec<Str
     }
 }
 
+fn may_be_lost(heard: &Heard, outcome: &Outcome) -> bool {
+    let (from, to) = (heard.asked, heard.over + STORED);
+    let to = to + outcome.stood_still(from, to);
+    outcome.was_away(from, to) || outcome.disk_was_ill(from, to)
+}
+
+/// Whether the hub died in the middle of it, or before its end was stored.
+fn was_cut_off(heard: &Heard, row: &StreamOperation, outcome: &Outcome) -> bool {
+    match row.status {
+        OperationStatus::Interrupted => may_be_lost(heard, outcome),
+        // All was sent and stored, but the listener never got it.
+        _ => outcome.was_away(heard.asked, heard.over) && heard.ending != Ending::Clean,
+    }
+}
+
+/// A row that the next hub found open, or whose listener lost his hub.
+fn interrupted(
+    heard: &Heard,
+    row: &StreamOperation,
+    status: Option<u16>,
+    broken: &mut Vec<String>,
+) {
+    let source = NAMES
+        .iter()
+        .position(|name| Some(*name) == row.source_id.as_deref());
+    let is_heard = matches!(status, Some(200 | 206)) && heard.length > 0;
+    if is_heard && !source.is_some_and(|source| heard.owners.contains(&source)) {
+        broken.push(format!(
+            "F6: {} got bytes of {:?}, its row says {:?}",
+            heard.name, heard.owners, row.source_id
+        ));
+    }
+    if row.ended_at.is_none() {
+        broken.push(format!("F6: the row of {} was left open", heard.name));
+    }
+}
+
 /// One row, naming the source whose bytes were sent, and how many.
-fn committed(scenario: &Scenario, heard: &Heard, row: &StreamOperation, broken: &mut Vec<String>) {
+fn committed(
+    scenario: &Scenario,
+    outcome: &Outcome,
+    heard: &Heard,
+    row: &StreamOperation,
+    broken: &mut Vec<String>,
+) {
     let name = &heard.name;
     let source = row.source_id.as_deref();
     let source = NAMES.iter().position(|name| Some(*name) == source);
@@ -90,7 +142,12 @@ fn committed(scenario: &Scenario, heard: &Heard, row: &StreamOperation, broken: 
     if resumed && scenario.midstream == Midstream::Abort {
         broken.push(format!("rule 7: {name} was resumed, which nobody wanted"));
     }
+    let excused = outcome.wall_was_set(heard.asked, heard.over + STORED)
+        || !outcome
+            .stood_still(heard.over, heard.over + STORED)
+            .is_zero();
     if row.status == OperationStatus::ClientGone
+        && !excused
         && row
             .ended_at
             .is_none_or(|at| at.millis_since(heard.over_wall) > NOTICED)

@@ -1,71 +1,40 @@
 //! Random stories.
 
-use proptest::test_runner::{Config, RngSeed, TestCaseError, TestError, TestRunner};
-use segue_sim_tests::marks::Marks;
-use segue_sim_tests::replay::verify;
-use segue_sim_tests::scenario::Midstream;
-use segue_sim_tests::strategy::scenario;
-use std::cell::RefCell;
+use segue_sim_tests::replay::line;
+use segue_sim_tests::seeds::shrunk;
+use segue_sim_tests::soak::soak;
 
-/// Stories in a default run, for each of the tests. `PROPTEST_CASES` overrides it.
-const CASES: u32 = 150;
+/// Stories in a default run: so many have seen everything that is marked. `SEGUE_SIM_STORIES` overrides it.
+const STORIES: u64 = 1_000;
 
-/// Stories that are tried to make a failing one simpler. `PROPTEST_MAX_SHRINK_ITERS` overrides it.
-const SHRINKING: u32 = 400;
+/// The first of them, always the same, so that a red submission is never luck. `SEGUE_SIM_FROM` overrides it.
+const FROM: u64 = 20_261_129;
 
-/// Where the stories of a default run come from, so that a red submission is never luck. `PROPTEST_RNG_SEED`
-/// overrides it. So many stories from it have seen everything that is marked.
-const SEED: u64 = 20_261_129;
+/// At the same time; more than there are cores are no faster.
+const THREADS: usize = 2;
 
-#[test]
-fn whatever_goes_wrong_while_broken_streams_are_aborted() {
-    random_stories(Midstream::Abort, &["a stream was resumed"]);
+fn given(variable: &str) -> Option<u64> {
+    let text = std::env::var(variable).ok()?;
+    Some(text.parse().expect("a number"))
 }
 
 #[test]
-fn whatever_goes_wrong_while_broken_streams_are_resumed() {
-    random_stories(Midstream::Resume, &[]);
-}
-
-fn random_stories(midstream: Midstream, impossible: &[&str]) {
-    let config = config();
-    let enough = config.cases >= CASES;
-    let marks = RefCell::new(Marks::default());
-    let result = TestRunner::new(config).run(&scenario(midstream), |scenario| {
-        let outcome = verify(&scenario).map_err(TestCaseError::fail)?;
-        marks.borrow_mut().note(&outcome);
-        Ok(())
-    });
-    match result {
-        Ok(()) => {}
-        Err(TestError::Fail(report, _)) => panic!("\n{report}"),
-        Err(TestError::Abort(why)) => panic!("{why}"),
+fn whatever_goes_wrong_every_rule_holds() {
+    let stories = given("SEGUE_SIM_STORIES").unwrap_or(STORIES);
+    let from = given("SEGUE_SIM_FROM").unwrap_or(FROM);
+    let soaked = soak(from, THREADS, |n| n >= stories);
+    if let Some((seed, report)) = soaked.failure {
+        let (simplest, report) = shrunk(seed, report);
+        panic!(
+            "\n{report}\nthe simplest: {}\nas it was found: cargo sim {seed}",
+            line(&simplest)
+        );
     }
-    let marks = marks.into_inner();
-    let mut missing = marks.missing();
-    missing.retain(|mark| !impossible.contains(mark));
-    let nothing_proved = "these never happened, so nothing is proved about them";
+    let missing = soaked.marks.missing();
     assert!(
-        missing.is_empty() || !enough,
-        "{nothing_proved}: {missing:?}; {marks:#?}"
+        missing.is_empty() || stories < STORIES,
+        "these never happened, so nothing is proved about them: {missing:?}; {:#?}",
+        soaked.marks
     );
-    println!("{marks:#?}");
-}
-
-fn config() -> Config {
-    let mut config = Config {
-        failure_persistence: None,
-        ..Config::default()
-    };
-    let is_given = |name: &str| std::env::var_os(name).is_some();
-    if !is_given("PROPTEST_CASES") {
-        config.cases = CASES;
-    }
-    if !is_given("PROPTEST_MAX_SHRINK_ITERS") {
-        config.max_shrink_iters = SHRINKING;
-    }
-    if config.rng_seed == RngSeed::Random {
-        config.rng_seed = RngSeed::Fixed(SEED);
-    }
-    config
+    println!("{:#?}", soaked.marks);
 }

@@ -25,6 +25,7 @@ fn busy(seed: u64) -> Scenario {
         mode: Mode::Parallel,
         midstream: Midstream::Resume,
         listeners: vec![plays(0), plays(1), plays(2)],
+        deeds: Vec::new(),
         faults: vec![
             (400, Fault::Kill(2)),
             (900, Fault::Isolate(0)),

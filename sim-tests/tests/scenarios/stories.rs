@@ -24,6 +24,7 @@ fn story(plays: Vec<Play>, faults: Vec<(u64, Fault)>) -> Scenario {
         mode: Mode::Ordered,
         midstream: Midstream::Abort,
         listeners: vec![plays],
+        deeds: Vec::new(),
         faults,
     }
 }
