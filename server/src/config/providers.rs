@@ -154,7 +154,7 @@ impl Default for Queue {
     }
 }
 
-const BUILT_IN: [&str; 3] = ["lrclib", "musixmatch", "petitlyrics"];
+const BUILT_IN: [&str; 5] = ["local", "subsonic", "lrclib", "musixmatch", "petitlyrics"];
 pub(super) const TIMEOUT: Duration = Duration::from_secs(30);
 pub(super) const SPACING: Duration = Duration::from_millis(500);
 /// Musixmatch asks for a captcha after some dozens of requests in a row.
