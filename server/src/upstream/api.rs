@@ -1,7 +1,8 @@
 //! The browsing endpoints of the fake upstream.
 
 use super::library::{Album, Artist, Library, Track};
-use super::shared::{Quirks, Seen};
+use super::lyrics;
+use super::shared::{LyricsMethods, Quirks, Seen};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
@@ -20,7 +21,14 @@ pub(super) fn answer(library: &Library, quirks: &Quirks, seen: &Seen) -> Answer 
         "getScanStatus" => {
             Ok(json!({ "scanStatus": { "scanning": false, "count": library.tracks().count() } }))
         }
-        "getOpenSubsonicExtensions" => Ok(json!({ "openSubsonicExtensions": [] })),
+        "getOpenSubsonicExtensions" => {
+            Ok(json!({ "openSubsonicExtensions": lyrics::extensions(quirks) }))
+        }
+        "getLyrics" if quirks.lyrics >= LyricsMethods::ByName => Ok(lyrics::by_name(library, seen)),
+        "getLyricsBySongId" if quirks.lyrics >= LyricsMethods::ById => {
+            let id = required(seen, "id")?;
+            lyrics::by_id(library, quirks, id, seen).ok_or_else(|| not_found("Song"))
+        }
         "getArtists" => Ok(json!({ "artists": write.index(library) })),
         "getArtist" => write.artist_with_albums(library, required(seen, "id")?),
         "getAlbum" => write.album_with_songs(library, required(seen, "id")?),

@@ -1,6 +1,7 @@
 //! What the fake upstream has on its shelf.
 
 use super::content::{Content, media_type};
+use super::lyrics::Words;
 use bytes::Bytes;
 
 /// All artists of one upstream, in the order they were added.
@@ -67,6 +68,8 @@ pub struct Track {
     pub size: Option<u64>,
     /// What is played.
     pub audio: Audio,
+    /// What is sung.
+    pub words: Option<Words>,
 }
 
 /// Where a track's bytes come from.
@@ -258,6 +261,7 @@ impl Track {
             isrc: None,
             size: None,
             audio: Audio::Own,
+            words: None,
         }
     }
 
@@ -306,6 +310,12 @@ impl Track {
     /// Sets what is played.
     pub fn audio(mut self, audio: Audio) -> Self {
         self.audio = audio;
+        self
+    }
+
+    /// Sets what is sung.
+    pub fn words(mut self, words: Words) -> Self {
+        self.words = Some(words);
         self
     }
 

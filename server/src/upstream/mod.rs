@@ -27,6 +27,7 @@ mod document;
 mod faults;
 mod library;
 mod listen;
+mod lyrics;
 mod media;
 mod shared;
 
@@ -36,4 +37,5 @@ pub use content::{Content, Mark, marks};
 pub use faults::{Door, Fault, Faults, Group};
 pub use library::{Album, Artist, Audio, Library, Track};
 pub use listen::Upstream;
-pub use shared::{Answers, Counters, Quirks, Seen, Setup, Shared};
+pub use lyrics::{TimedLine, Words};
+pub use shared::{Answers, Counters, LyricsMethods, Quirks, Seen, Setup, Shared};

@@ -70,6 +70,8 @@ pub struct Quirks {
     pub no_ranges: bool,
     /// `type`, `serverVersion` and `openSubsonic` are left out.
     pub classic: bool,
+    /// How it can be asked for lyrics.
+    pub lyrics: LyricsMethods,
 }
 
 /// Answer formats.
@@ -82,6 +84,20 @@ pub enum Answers {
     XmlOnly,
     /// JSON whatever `f` says.
     JsonOnly,
+}
+
+/// How a server can be asked for lyrics.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum LyricsMethods {
+    /// Not at all: the methods are not known.
+    #[default]
+    Unknown,
+    /// `getLyrics`.
+    ByName,
+    /// That, and `getLyricsBySongId` with times of lines.
+    ById,
+    /// The same with `enhanced=true`: times of words.
+    Enhanced,
 }
 
 /// What has happened so far.
