@@ -15,6 +15,8 @@
 //! # }
 //! ```
 
+mod fold;
+pub mod lrclib;
 pub mod musixmatch;
 pub mod petitlyrics;
 mod script;

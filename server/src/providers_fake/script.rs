@@ -2,9 +2,14 @@
 
 use axum::body::Body;
 use axum::http::{HeaderMap, HeaderValue, Method, Response, StatusCode, header};
+use bytes::Bytes;
+use futures_util::{StreamExt as _, stream};
 use segue_core::provider::REPLY_LIMIT;
 use std::collections::{BTreeMap, VecDeque};
+use std::future::poll_fn;
+use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::task::Poll;
 
 /// One way to answer wrongly.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,10 +23,14 @@ pub enum Fault {
     },
     /// 200 and this body.
     Body(String),
+    /// This status and this body.
+    Says(u16, String),
     /// 200 and more than anybody wants to read.
     Oversized,
     /// Half of the right answer, ended cleanly.
     CutShort,
+    /// The right answer announced whole, and a connection that ends after half of it.
+    Broken,
     /// A redirect to there.
     Redirect(String),
     /// No answer, as long as the client waits.
@@ -61,7 +70,7 @@ pub struct Seen {
     pub method: Method,
     /// Its path.
     pub path: String,
-    /// Query and form.
+    /// Query and form; of a name that comes twice the last value.
     pub params: BTreeMap<String, String>,
     /// Its headers.
     pub headers: HeaderMap,
@@ -82,14 +91,19 @@ pub struct Script(Arc<Mutex<State>>);
 #[derive(Debug, Default)]
 struct State {
     seen: Vec<Seen>,
-    once: VecDeque<Fault>,
+    once: VecDeque<Option<Fault>>,
     always: Option<Fault>,
 }
 
 impl Script {
     /// The next answer that is not spoken for goes wrong so.
     pub fn once(&self, fault: Fault) {
-        self.with(|state| state.once.push_back(fault));
+        self.with(|state| state.once.push_back(Some(fault)));
+    }
+
+    /// The next answer that is not spoken for is right.
+    pub fn once_right(&self) {
+        self.with(|state| state.once.push_back(None));
     }
 
     /// Every answer goes wrong so; `None` heals.
@@ -107,7 +121,10 @@ impl Script {
     pub(super) fn record(&self, seen: Seen) -> Option<Fault> {
         self.with(|state| {
             state.seen.push(seen);
-            state.once.pop_front().or_else(|| state.always.clone())
+            match state.once.pop_front() {
+                Some(once) => once,
+                None => state.always.clone(),
+            }
         })
     }
 
@@ -116,44 +133,89 @@ impl Script {
     }
 }
 
-/// `right`, with `fault` done to it.
+/// A 200 with `right`, with `fault` done to it.
 pub(super) async fn spoilt(
     right: String,
     kind: &'static str,
     fault: Option<Fault>,
 ) -> Response<Body> {
+    spoilt_answer((StatusCode::OK, kind, right), fault).await
+}
+
+/// An answer of that status and type, with `fault` done to it.
+pub(super) async fn spoilt_answer(
+    right: (StatusCode, &'static str, String),
+    fault: Option<Fault>,
+) -> Response<Body> {
     const PAGE: &str = "<!DOCTYPE html><html><body>Something is wrong</body></html>";
-    let page = || (StatusCode::OK, "text/html", PAGE.to_owned());
-    let mut extra = None;
-    let (status, kind, body) = match fault {
-        None => (StatusCode::OK, kind, right),
+    let (good, kind, body) = right;
+    let page = |status| answer(status, "text/html", PAGE.to_owned());
+    match fault {
+        None => answer(good, kind, body),
         Some(Fault::Status {
             status,
             retry_after,
-        }) => {
-            extra = retry_after.map(|wait| (header::RETRY_AFTER, wait));
-            (status, "text/html", PAGE.to_owned())
+        }) => with(page(status), header::RETRY_AFTER, retry_after),
+        Some(Fault::Body(body)) => answer(StatusCode::OK, kind, body),
+        Some(Fault::Says(status, body)) => {
+            let status = StatusCode::from_u16(status).unwrap_or(StatusCode::OK);
+            answer(status, kind, body)
         }
-        Some(Fault::Body(body)) => (StatusCode::OK, kind, body),
-        Some(Fault::Oversized) => (StatusCode::OK, kind, " ".repeat(REPLY_LIMIT + 1)),
+        Some(Fault::Oversized) => answer(StatusCode::OK, kind, " ".repeat(REPLY_LIMIT + 1)),
         Some(Fault::CutShort) => {
-            let half: String = right.chars().take(right.chars().count() / 2).collect();
-            (StatusCode::OK, kind, half)
+            let half = body.chars().take(body.chars().count() / 2).collect();
+            answer(good, kind, half)
         }
-        Some(Fault::Redirect(to)) => {
-            extra = Some((header::LOCATION, to));
-            (StatusCode::FOUND, page().1, page().2)
-        }
+        Some(Fault::Broken) => broken(answer(good, kind, body.clone()), body),
+        Some(Fault::Redirect(to)) => with(page(StatusCode::FOUND), header::LOCATION, Some(to)),
         Some(Fault::Hang) => std::future::pending().await,
-    };
+    }
+}
+
+fn answer(status: StatusCode, kind: &'static str, body: String) -> Response<Body> {
     let mut response = Response::new(Body::from(body));
     *response.status_mut() = status;
-    let headers = response.headers_mut();
-    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
-    if let Some((name, value)) = extra
-        && let Ok(value) = value.parse()
-    {
-        headers.insert(name, value);
+    let kind = HeaderValue::from_static(kind);
+    response.headers_mut().insert(header::CONTENT_TYPE, kind);
+    response
+}
+
+fn with(
+    mut response: Response<Body>,
+    name: header::HeaderName,
+    value: Option<String>,
+) -> Response<Body> {
+    if let Some(value) = value.and_then(|value| value.parse().ok()) {
+        response.headers_mut().insert(name, value);
     }
     response
+}
+
+/// Announces `whole` and ends after half of it. Pending in between, so that head and half are on their way before the
+/// connection ends: one that says nothing at all looks like one that had died at rest.
+fn broken(head: Response<Body>, whole: String) -> Response<Body> {
+    let length = whole.len();
+    let half = Bytes::from(whole).slice(..length / 2);
+    let end = stream::once(async {
+        once_pending().await;
+        Err(io::Error::from(io::ErrorKind::BrokenPipe))
+    });
+    let pieces = stream::iter([Ok(half)]).chain(end);
+    let mut response = head.map(|_| Body::from_stream(pieces));
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_LENGTH, length.into());
+    response
+}
+
+/// Ends when it is polled again.
+async fn once_pending() {
+    let mut pending = true;
+    poll_fn(|cx| match std::mem::replace(&mut pending, false) {
+        true => {
+            cx.waker().wake_by_ref();
+            Poll::Pending
+        }
+        false => Poll::Ready(()),
+    })
+    .await;
 }
