@@ -1,6 +1,7 @@
 //! The stored form of lyrics: canonical JSON, named by its hash (contracts section 6).
 
-use super::model::{Body, Line, Lyrics};
+use super::model::{Body, Lyrics};
+use super::timed::are_words_in_place;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::fmt;
@@ -89,13 +90,4 @@ pub fn is_well_formed(lyrics: &Lyrics) -> bool {
             lines.is_sorted_by_key(|line| line.start) && lines.iter().all(are_words_in_place)
         }
     }
-}
-
-fn are_words_in_place(line: &Line) -> bool {
-    let mut at = 0;
-    line.words.iter().all(|word| {
-        let fits = word.bytes.start >= at && line.text.get(word.bytes.clone()).is_some();
-        at = word.bytes.end;
-        fits
-    })
 }

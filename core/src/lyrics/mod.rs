@@ -4,11 +4,16 @@ pub mod accept;
 pub mod document;
 pub mod intake;
 pub mod lrc;
+mod lyricsfile;
 pub mod model;
 pub mod plain;
+pub mod query;
 pub mod read;
 pub mod script;
+mod srt;
 pub mod text;
+mod timed;
+mod ttml;
 
 pub use lrc::ParseHints;
 pub use model::{Body, Copy, Line, Lyrics, Matched, Song, Word};

@@ -4,6 +4,7 @@ use super::lrc::{self, LrcError, ParseHints};
 use super::model::{Body, Lyrics};
 use super::plain;
 use super::text::{self, Undecodable};
+use super::{lyricsfile, srt, ttml};
 use thiserror::Error;
 
 /// What a text is said to be.
@@ -57,16 +58,47 @@ pub fn read_bytes(kind: TextKind, bytes: &[u8], hints: ParseHints) -> Result<Lyr
 /// `lyrics::intake` to tell.
 pub fn read(kind: TextKind, text: &str, hints: ParseHints) -> Result<Lyrics, Unreadable> {
     text::check(text)?;
+    let text = text.trim_start_matches('\u{FEFF}');
+    let kind = match kind {
+        TextKind::Sniff => sniff(text),
+        said => said,
+    };
     let lyrics = match kind {
         TextKind::Lrc | TextKind::Enhanced | TextKind::Sniff => lrc::parse(text, hints)?.lyrics,
         TextKind::Plain => plain::parse(text),
-        TextKind::Ttml => return Err(Unreadable::Broken("TTML")),
-        TextKind::Lyricsfile => return Err(Unreadable::Broken("Lyricsfile")),
-        TextKind::Srt => return Err(Unreadable::Broken("SRT")),
+        TextKind::Ttml => ttml::parse(text, hints)?,
+        TextKind::Lyricsfile => lyricsfile::parse(text, hints)?,
+        TextKind::Srt => srt::parse(text, hints)?,
     };
     match &lyrics.body {
         Body::Plain(lines) if lines.is_empty() => Err(Unreadable::Empty),
         Body::Synced(lines) if lines.is_empty() => Err(Unreadable::Empty),
         Body::Plain(_) | Body::Synced(_) | Body::Instrumental => Ok(lyrics),
     }
+}
+
+/// What a text is by its looks. Anything unknown is read as LRC, which reads text without stamps as plain.
+fn sniff(text: &str) -> TextKind {
+    let text = text.trim_start();
+    if text::is_ttml(text) {
+        return TextKind::Ttml;
+    }
+    let head = || text::lines(text).map(str::trim).take(8);
+    let has = |key: &str| text.contains(&format!("\n{key}:"));
+    if text.starts_with("version:") && (has("lines") || has("plain") || has("metadata")) {
+        return TextKind::Lyricsfile;
+    }
+    let is_span = |line: &str| {
+        line.split_once("-->").is_some_and(|(start, _)| {
+            let start = start.trim();
+            start.contains(':')
+                && start
+                    .bytes()
+                    .all(|b| b.is_ascii_digit() || b":,.".contains(&b))
+        })
+    };
+    if head().any(is_span) {
+        return TextKind::Srt;
+    }
+    TextKind::Lrc
 }

@@ -236,12 +236,17 @@ fn groups_of(name: &str) -> Result<Vec<Group>, UnknownScript> {
     if let Some((group, _)) = GROUPS.iter().find(|(group, _)| *group == wanted) {
         return Ok(vec![Group(group)]);
     }
-    let mut capital = wanted.chars();
-    let capital: String = capital
-        .next()
-        .into_iter()
-        .flat_map(char::to_uppercase)
-        .chain(capital)
+    // Unicode writes `Tai_Le` and `Latn`.
+    let mut is_first = true;
+    let capital: String = wanted
+        .chars()
+        .map(
+            |c| match std::mem::replace(&mut is_first, matches!(c, '_' | ' ' | '-')) {
+                true => c.to_ascii_uppercase(),
+                false if matches!(c, ' ' | '-') => '_',
+                false => c,
+            },
+        )
         .collect();
     let script = Script::from_full_name(&capital).or_else(|| Script::from_short_name(&capital));
     match script {

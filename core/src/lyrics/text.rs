@@ -89,10 +89,21 @@ fn strictly(encoding: &'static Encoding, bytes: &[u8]) -> Result<String, Undecod
     let is_odd =
         |c: &char| matches!(c, '\u{80}'..='\u{84}' | '\u{86}'..='\u{9F}' | '\u{E000}'..='\u{F8FF}');
     let is_legacy = encoding != UTF_8 && encoding != UTF_16LE && encoding != UTF_16BE;
-    if is_legacy && text.chars().any(|c| is_odd(&c)) {
+    let is_wrong = text.chars().any(|c| is_odd(&c)) || has_lone_half_width(&text);
+    if is_legacy && is_wrong {
         return Err(Undecodable::Encoding);
     }
     Ok(text.into_owned())
+}
+
+/// Whether a half-width kana stands alone among other letters: people write runs of them, the wrong encoding strews them.
+fn has_lone_half_width(text: &str) -> bool {
+    let is_half = |c: char| matches!(c, '\u{FF61}'..='\u{FF9F}');
+    let others = text.split(|c: char| !is_half(c));
+    others.filter(|run| !run.is_empty()).any(|run| {
+        let mut kana = run.chars();
+        kana.next().is_some() && kana.next().is_none()
+    })
 }
 
 /// UTF-16 without a BOM shows in its zeros: every second byte of ASCII text is one.
@@ -169,7 +180,25 @@ pub fn check(text: &str) -> Result<(), Undecodable> {
     Ok(())
 }
 
+/// Whether text begins as TTML does: the XML of words, not of a page.
+pub(super) fn is_ttml(text: &str) -> bool {
+    let begins = |at: usize| {
+        let after = &text[at..];
+        after.starts_with("<tt>")
+            || after.starts_with("<tt ")
+            || after.starts_with("<tt:tt")
+            || after.starts_with("<tt\n")
+            || after.starts_with("<tt\r")
+            || after.starts_with("<tt\t")
+    };
+    let is_xml = text.starts_with("<?xml") || text.starts_with("<!--");
+    begins(0) || (is_xml && text.match_indices("<tt").take(4).any(|(at, _)| begins(at)))
+}
+
 fn is_page(text: &str) -> bool {
+    if is_ttml(text) {
+        return false;
+    }
     let head: String = text.chars().take(512).collect::<String>().to_lowercase();
     let begins = ["<!doctype html", "<html", "<head", "<body", "<!--"];
     let inside = ["<html", "<head>", "<title>", "<meta ", "<script", "<body"];

@@ -1,7 +1,13 @@
 //! Lyrics: every format as it is found in the wild, and whether words belong to a song.
 
 mod accept;
+mod bug_log;
+mod document;
+mod formats;
+mod intake;
 mod lrc;
 mod lrc_laws;
 mod made;
+mod query;
+mod script;
 mod text;

@@ -188,12 +188,60 @@ fn is_anybody(folded: &str) -> bool {
 }
 
 /// The keys of the single names in a credit, in order.
-pub(in crate::lyrics) fn split(credit: &str) -> Vec<String> {
+fn split(credit: &str) -> Vec<String> {
+    if is_one_name(credit) {
+        return vec![sort_key(credit)];
+    }
     singles(credit)
         .into_iter()
         .map(sort_key)
         .filter(|key| !key.is_empty())
         .collect()
+}
+
+/// Names that hold what parts names elsewhere, folded. Only for asking: comparing tries the whole first anyway.
+const WHOLE: [&str; 30] = [
+    "ac dc",
+    "earth wind and fire",
+    "crosby stills and nash",
+    "crosby stills nash and young",
+    "emerson lake and palmer",
+    "simon and garfunkel",
+    "hall and oates",
+    "florence and the machine",
+    "mumford and sons",
+    "iron and wine",
+    "angus and julia stone",
+    "belle and sebastian",
+    "of monsters and men",
+    "kool and the gang",
+    "tyler the creator",
+    "peter paul and mary",
+    "blood sweat and tears",
+    "ike and tina turner",
+    "sonny and cher",
+    "salt n pepa",
+    "big and rich",
+    "brooks and dunn",
+    "zager and evans",
+    "hootie and the blowfish",
+    "echo and the bunnymen",
+    "nick cave and the bad seeds",
+    "tom petty and the heartbreakers",
+    "bob marley and the wailers",
+    "siouxsie and the banshees",
+    "she and him",
+];
+
+/// Whether an artist is known to be one name though it looks like several.
+pub(in crate::lyrics) fn is_one_name(name: &str) -> bool {
+    let folded = fold(name);
+    // A short slash name without blanks (`M/A/R/R/S`) is one, too.
+    let is_initials = name.contains('/')
+        && name
+            .split('/')
+            .all(|part| (1..=2).contains(&part.trim().chars().count()));
+    WHOLE.contains(&&*folded) || (is_initials && name.matches('/').count() > 1)
 }
 
 /// The single names in a credit, in order, as they are written.

@@ -7,6 +7,7 @@
 mod likeness;
 
 use likeness::{Likeness, artist, title};
+pub(super) use likeness::{is_one_name, singles};
 
 use super::intake::{self, NotLyrics, Sifted};
 use super::model::{Body, Line, Lyrics, Matched, Song};

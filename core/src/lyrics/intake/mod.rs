@@ -204,6 +204,7 @@ fn is_too_much(lines: &[&str], duration_ms: Option<u64>) -> bool {
 }
 
 fn is_whole(line: &str, phrases: &[&str]) -> bool {
+    let line = line.trim_matches(is_note);
     phrases.contains(&&*fold(line))
 }
 

@@ -6,6 +6,7 @@ use super::stamp::{self, Reading};
 use super::tags::{self, Tag};
 use crate::lyrics::model::{Body, Line, Lyrics};
 use crate::lyrics::text::{self, BYTE_LIMIT, LINE_LIMIT, clean};
+use crate::lyrics::timed::sorted;
 use std::collections::BTreeSet;
 use thiserror::Error;
 
@@ -307,15 +308,7 @@ impl Reader {
             self.warnings.insert(Warning::TakenAsPlain);
             return self.plain();
         }
-        let mut lines = std::mem::take(&mut self.lines);
-        lines.sort_by_key(|line| line.start);
-        for line in &mut lines {
-            if let std::borrow::Cow::Owned(safe) = super::without_stamps(&line.text) {
-                line.text = safe;
-                line.words.clear();
-            }
-        }
-        Ok(Body::Synced(lines))
+        Ok(Body::Synced(sorted(std::mem::take(&mut self.lines))))
     }
 
     /// The lines without times; stanzas stay apart. Nothing but what looks like tags is no text.

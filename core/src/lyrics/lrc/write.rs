@@ -2,8 +2,9 @@
 
 use super::line::is_agent;
 use super::without_stamps;
-use crate::lyrics::model::{Body, Line, Lyrics, Word};
-use crate::lyrics::{plain, text};
+use crate::lyrics::model::{Body, Line, Lyrics};
+use crate::lyrics::plain;
+use crate::lyrics::timed::{are_words_in_place, one_line};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
@@ -141,13 +142,6 @@ fn header(header: &Header) -> String {
     text
 }
 
-/// Text on one line, without controls.
-fn one_line(text: &str) -> String {
-    let parts = text::lines(text).map(text::clean);
-    let parts: Vec<_> = parts.filter(|part| !part.is_empty()).collect();
-    parts.join(" ")
-}
-
 struct Sheet<'a> {
     text: String,
     offset_ms: i64,
@@ -177,8 +171,9 @@ impl Sheet<'_> {
             self.text.push_str(agent);
             self.text.push_str(": ");
         }
-        let is_clean = one_line(&line.text) == line.text;
-        if is_clean && are_words_of(&line.words, &line.text) {
+        let is_clean =
+            one_line(&line.text) == line.text && super::stamp::find(&line.text).is_none();
+        if is_clean && are_words_in_place(line) {
             self.words(line);
         } else {
             self.shown(&line.text);
@@ -223,17 +218,6 @@ impl Sheet<'_> {
         let _ = write!(self.text, ":{second:02}.{fraction:0width$}");
         self.text.push(close);
     }
-}
-
-/// Whether words lie in order within the text, on its character boundaries, and hold no stamp.
-fn are_words_of(words: &[Word], text: &str) -> bool {
-    let mut at = 0;
-    let in_order = words.iter().all(|word| {
-        let fits = word.bytes.start >= at && text.get(word.bytes.clone()).is_some();
-        at = word.bytes.end;
-        fits
-    });
-    in_order && super::stamp::find(text).is_none()
 }
 
 /// Whether a character only says that music plays.
