@@ -2,6 +2,7 @@
 
 use super::model::{Body, Lyrics};
 use super::timed::are_words_in_place;
+use crate::catalog::normalise::fold;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::fmt;
@@ -79,6 +80,19 @@ impl Document {
             false => Err(Malformed::OutOfPlace),
         }
     }
+}
+
+/// Letters from which on equal words are no chance.
+const TELLING: usize = 80;
+
+/// The name of the words alone, whatever their times, spelling of marks, credits or language: the same for two unrelated songs
+/// means that a provider answers everything with one text (S26). `None` for a few words, which may be the same by chance.
+#[must_use]
+pub fn fingerprint(lyrics: &Lyrics) -> Option<DocumentId> {
+    let sung = super::intake::sung(lyrics).map(fold);
+    let words = sung.collect::<Vec<_>>().join(" ");
+    let letters = words.chars().filter(|c| c.is_alphanumeric()).count();
+    (letters >= TELLING).then(|| DocumentId::of(words.as_bytes()))
 }
 
 /// Whether lines are in order of time, and words in order within their lines and on character boundaries.

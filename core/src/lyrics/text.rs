@@ -167,7 +167,7 @@ pub fn check(text: &str) -> Result<(), Undecodable> {
     if text.len() > 2 * BYTE_LIMIT {
         return Err(Undecodable::TooLong);
     }
-    if lines(text).nth(LINE_LIMIT).is_some() {
+    if lines(text.trim_end()).nth(LINE_LIMIT).is_some() {
         return Err(Undecodable::TooManyLines);
     }
     let text = text.trim_start_matches(['\u{FEFF}', ' ', '\t', '\r', '\n']);
@@ -230,18 +230,26 @@ pub fn lines(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = Some(text);
     std::iter::from_fn(move || {
         let text = rest?;
-        let end = text.find(['\n', '\r', '\u{85}', '\u{2028}', '\u{2029}']);
-        let Some(end) = end else {
+        let Some((end, ending)) = line_end(text.as_bytes()) else {
             rest = None;
             return Some(text);
         };
-        let ending = if text[end..].starts_with("\r\n") {
-            2
-        } else {
-            text[end..].chars().next().map_or(1, char::len_utf8)
-        };
         rest = Some(&text[end + ending..]);
         Some(&text[..end])
+    })
+}
+
+/// Where the first line ends, and how long its ending is. Byte by byte: most bytes begin no ending.
+fn line_end(bytes: &[u8]) -> Option<(usize, usize)> {
+    bytes.iter().enumerate().find_map(|(at, byte)| {
+        let ending = match byte {
+            b'\n' => 1,
+            b'\r' => 1 + usize::from(bytes.get(at + 1) == Some(&b'\n')),
+            0xC2 if bytes.get(at + 1) == Some(&0x85) => 2,
+            0xE2 if matches!(bytes.get(at + 1..at + 3), Some([0x80, 0xA8 | 0xA9])) => 3,
+            _ => return None,
+        };
+        Some((at, ending))
     })
 }
 

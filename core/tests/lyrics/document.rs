@@ -1,7 +1,7 @@
 //! Stored lyrics: equal values have equal names, and come back as they were.
 
 use crate::made::{lines, plain, some_words};
-use segue_core::lyrics::document::{Document, DocumentId, Malformed};
+use segue_core::lyrics::document::{Document, DocumentId, Malformed, fingerprint};
 use segue_core::lyrics::{Body, Lyrics};
 
 #[test]
@@ -64,4 +64,16 @@ fn bytes_that_are_no_document_are_refused() {
             "{no_json}"
         );
     }
+}
+
+#[test]
+fn s26_one_text_has_one_fingerprint_however_it_is_timed_and_spelt() {
+    let text = "the kettle sings\nand the windows weep\nnobody is home\nthe roof is low, and the garden is asleep\nla la la";
+    let timed = "[00:01.00]The kettle sings!\n[00:02.00]and the windows weep\n[00:03.00]Nobody is home\n[00:04.00]\n\
+        [00:05.00]the roof is low and the garden is asleep\n[00:06.00]La la la\n[00:07.00]Composer: X";
+    let lines_of_text: Vec<&str> = text.lines().collect();
+    let plain = fingerprint(&plain(&lines_of_text));
+    assert!(plain.is_some());
+    assert_eq!(plain, fingerprint(&Lyrics::of(Body::Synced(lines(timed)))));
+    assert_eq!(fingerprint(&some_words()), None);
 }

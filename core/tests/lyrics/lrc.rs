@@ -378,6 +378,8 @@ fn sizes_are_capped_with_an_error() {
     let hints = ParseHints::default();
     let many = "[00:01.00]a\n".repeat(20_001);
     assert_eq!(parse(&many, hints), Err(LrcError::TooLong));
+    let full = "[00:01.00]a\n[00:02.00]b\n".repeat(10_000);
+    assert_eq!(lines(&full).len(), 20_000);
     let stacked = format!("{}{}", "[00:01.00]".repeat(20_001), "a");
     assert_eq!(parse(&stacked, hints), Err(LrcError::TooLong));
     let product = format!("{}{}", "[00:01.00]".repeat(10_000), "a".repeat(900_000));

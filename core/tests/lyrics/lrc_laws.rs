@@ -5,8 +5,7 @@ use segue_core::lyrics::document::is_well_formed;
 use segue_core::lyrics::lrc::{
     EqualStamps, Fraction, LrcStyle, ParseHints, WriteOptions, parse, write,
 };
-use segue_core::lyrics::text::{LINE_LIMIT, decode};
-use segue_core::lyrics::{Body, Line, Lyrics, TextKind, Word, read};
+use segue_core::lyrics::{Body, Line, Lyrics, Word};
 
 fn exact(style: LrcStyle) -> WriteOptions {
     WriteOptions {
@@ -90,7 +89,7 @@ fn lines_only(lyrics: &Lyrics) -> Lyrics {
 }
 
 /// Text that looks like LRC more often than chance would have it.
-fn lrc_ish() -> impl Strategy<Value = String> {
+pub(crate) fn lrc_ish() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         prop::sample::select(vec![
             "[00:01.00]",
@@ -199,23 +198,6 @@ proptest! {
                 prop_assert_eq!(&twice, &again(&twice), "{:?}", text);
             }
         }
-    }
-
-    #[test]
-    fn no_text_breaks_a_reader(text in prop_oneof![lrc_ish(), any::<String>()]) {
-        for kind in [TextKind::Lrc, TextKind::Plain, TextKind::Sniff, TextKind::Ttml, TextKind::Lyricsfile, TextKind::Srt] {
-            if let Ok(lyrics) = read(kind, &text, ParseHints::default()) {
-                prop_assert!(is_well_formed(&lyrics), "{:?}", kind);
-                if let Body::Synced(lines) = &lyrics.body {
-                    prop_assert!(lines.len() <= LINE_LIMIT);
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn no_bytes_break_the_decoder(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
-        let _ = decode(&bytes);
     }
 }
 

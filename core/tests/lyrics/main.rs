@@ -11,3 +11,4 @@ mod made;
 mod query;
 mod script;
 mod text;
+mod wild_laws;

@@ -77,7 +77,7 @@ pub fn parse(text: &str, hints: ParseHints) -> Result<Parsed, LrcError> {
     if text.len() > 2 * BYTE_LIMIT {
         return Err(LrcError::TooLong);
     }
-    let text = text.trim_start_matches('\u{FEFF}');
+    let text = text.trim_start_matches('\u{FEFF}').trim_end();
     let mut reader = Reader::new(text, hints);
     for (at, line) in text::lines(text).enumerate() {
         if at >= LINE_LIMIT {

@@ -164,7 +164,7 @@ pub(super) fn reading(text: &str, duration_ms: Option<u64>) -> Reading {
         rest = &rest[at + len..];
     }
     match duration_ms {
-        Some(duration) if last > duration + 10_000 => Reading::Hundredths,
+        Some(duration) if last > duration.saturating_add(10_000) => Reading::Hundredths,
         Some(_) | None => Reading::Hours,
     }
 }

@@ -135,7 +135,7 @@ fn header(header: &Header) -> String {
     tag("ti", &header.title);
     tag("ar", &header.artist);
     tag("al", &header.album);
-    let length = header.length_ms.map(|ms| (ms + 500) / 1000);
+    let length = header.length_ms.map(|ms| ms.saturating_add(500) / 1000);
     let length = length.map(|s| format!("{:02}:{:02}", s / 60, s % 60));
     tag("length", length.as_deref().unwrap_or_default());
     tag("by", &header.by);
@@ -200,7 +200,7 @@ impl Sheet<'_> {
 
     fn stamp(&mut self, open: char, at: u64, close: char) {
         // A positive offset shows everything sooner.
-        let ms = at.saturating_add_signed(-self.offset_ms);
+        let ms = at.saturating_add_signed(self.offset_ms.saturating_neg());
         let (units, digits) = match self.options.fraction {
             Fraction::Hundredths => (ms.saturating_add(5) / 10, 2),
             Fraction::Thousandths => (ms, 3),
