@@ -39,6 +39,32 @@ fn a_file_of_the_first_version_is_brought_forward_with_its_rows() {
 }
 
 #[test]
+fn a_file_from_before_the_lyrics_keeps_its_rows_and_has_an_empty_queue() {
+    const SECOND: &str = include_str!("../migrations/002-people-and-activity.sql");
+    const THIRD: &str = include_str!("../migrations/003-ratings.sql");
+    let rows =
+        "INSERT INTO instances (id, kind, name, local) VALUES ('home', 'subsonic', 'Home', 1);
+        INSERT INTO unified_artists (id, name, name_key, sort_key, is_album_artist) VALUES ('ar1', 'Ada', 'ada', 'ada', 1);
+        INSERT INTO unified_release_groups (id, name, name_key, artist_id, artist_name, genres, is_compilation, song_count,
+          duration_ms) VALUES ('al1', 'Album', 'album', 'ar1', 'Ada', '[]', 0, 1, 0);
+        INSERT INTO unified_tracks (id, release_group_id, title, title_key, artist_id, artist_name, disc_number, genres)
+          VALUES ('tr1', 'al1', 'Song', 'song', 'ar1', 'Ada', 1, '[]');
+        INSERT INTO users (name, password_enc, is_admin, created) VALUES ('alice', x'00', 1, 1);
+        INSERT INTO ratings VALUES (1, 'tr1', 5, 1);";
+    let (_dir, path) = file_with(&format!("{FIRST}{SECOND}{THIRD}{rows}"), 3);
+    let db = Db::open(&path).unwrap();
+    let (writer, reader) = (db.writer().unwrap(), db.reader().unwrap());
+    assert_eq!(reader.users().unwrap().len(), 1);
+    assert!(reader.queue_list(None, 0, 9).unwrap().is_empty());
+    let page = reader.tracks_without_lyrics(0, 9, &[]).unwrap();
+    let report = writer.alone(|w| w.enqueue_many(&page.requests, 1, Wall(1)));
+    assert_eq!(report.unwrap().new, 1);
+    assert_eq!(reader.damage().unwrap(), Vec::<String>::new());
+    drop((db, writer, reader));
+    Db::open(&path).expect("a second start finds nothing to do");
+}
+
+#[test]
 fn a_file_of_a_later_version_is_refused_with_advice_and_not_touched() {
     let (_dir, path) = file_with("CREATE TABLE from_the_future (x);", 4_000);
     let before = std::fs::read(&path).unwrap();

@@ -6,8 +6,12 @@ mod common;
 mod dice;
 
 mod basics;
+mod contention;
+mod journal;
 mod kit;
+mod library;
 mod story;
+mod table;
 
 /// Steps of random stories in each run of the tests.
 const STEPS: u64 = 4_000;

@@ -23,7 +23,10 @@ pub(crate) fn next_due() -> String {
     )
 }
 
-static CLAIM: LazyLock<String> = LazyLock::new(|| claim_sql("claim_epoch + 1"));
+pub(super) const RECLAIM: &str = "UPDATE work_queue SET status = 'pending', owner = NULL, lease_until = NULL, next_attempt_at = ?1, updated_at = ?1, \
+             reason = 'its worker did not come back' WHERE lease_until < ?1 AND +status = 'processing' RETURNING id";
+
+pub(super) static CLAIM: LazyLock<String> = LazyLock::new(|| claim_sql("claim_epoch + 1"));
 
 fn claim_sql(epoch: &str) -> String {
     format!(
@@ -69,12 +72,7 @@ impl Writer {
         if twin::is(Twin::LeaseIgnored) {
             return Ok(Vec::new());
         }
-        self.reader().all(
-            "UPDATE work_queue SET status = 'pending', owner = NULL, lease_until = NULL, next_attempt_at = ?1, updated_at = ?1, \
-             reason = 'its worker did not come back' WHERE lease_until < ?1 AND status = 'processing' RETURNING id",
-            [now.0],
-            |c| c.next(),
-        )
+        self.reader().all(RECLAIM, [now.0], |c| c.next())
     }
 
     /// Takes a row from its worker, whose writes then match no row.

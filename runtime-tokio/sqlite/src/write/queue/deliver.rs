@@ -9,6 +9,9 @@ use segue_core::time::Wall;
 
 const HELD: &str = "id = ?1 AND epoch = ?2 AND status IN ('wanted', 'intent')";
 
+pub(super) const CLAIM_DELIVERY: &str = "UPDATE deliveries SET epoch = epoch + 1, owner = ?2, next_attempt_at = ?3, updated_at = ?1 WHERE id = \
+             (SELECT id FROM deliveries WHERE next_attempt_at <= ?1 ORDER BY next_attempt_at, id LIMIT 1) RETURNING id";
+
 impl Writer {
     /// Notes that the files linked to a row, or one of them, want its lyrics beside them; how many. A delivery that is being
     /// made is made again afterwards; one that has this document already is left alone.
@@ -42,12 +45,11 @@ impl Writer {
         now: Wall,
         lease_until: Wall,
     ) -> Result<Option<DeliveryRow>> {
-        let id: Option<i64> = self.reader().one(
-            "UPDATE deliveries SET epoch = epoch + 1, owner = ?2, next_attempt_at = ?3, updated_at = ?1 WHERE id = \
-             (SELECT id FROM deliveries WHERE next_attempt_at <= ?1 ORDER BY next_attempt_at, id LIMIT 1) RETURNING id",
-            params![now.0, owner, lease_until.0],
-            |c| c.next(),
-        )?;
+        let id: Option<i64> =
+            self.reader()
+                .one(CLAIM_DELIVERY, params![now.0, owner, lease_until.0], |c| {
+                    c.next()
+                })?;
         match id {
             Some(id) => {
                 self.reader()

@@ -11,6 +11,10 @@ use segue_core::queue::{
 use segue_core::time::Wall;
 use segue_core::twin::{self, Twin};
 
+/// The rows with a pair of keys.
+pub(super) const KNOWN: &str = "SELECT id, variant, marker, duration_ms, status, outcome IS NOT NULL, document FROM work_queue \
+             WHERE artist_key = ?1 AND title_key = ?2 ORDER BY variant";
+
 /// A row that a song may belong to.
 struct Known {
     work_id: i64,
@@ -107,8 +111,7 @@ impl Writer {
 
     fn known(&self, identity: &Identity) -> Result<Vec<Known>> {
         self.reader().all(
-            "SELECT id, variant, marker, duration_ms, status, outcome IS NOT NULL, document FROM work_queue \
-             WHERE artist_key = ?1 AND title_key = ?2 ORDER BY variant",
+            KNOWN,
             params![identity.artist_key, identity.title_key],
             |c| {
                 Ok(Known {

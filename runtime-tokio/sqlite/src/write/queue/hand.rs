@@ -6,6 +6,10 @@ use rusqlite::params;
 use segue_core::queue::{Call, Priority, Status};
 use segue_core::time::Wall;
 
+pub(super) const UPGRADES: &str = "UPDATE work_queue SET status = 'pending', upgrade_after = NULL, upgrades = upgrades + 1, priority = ?3, \
+             next_attempt_at = ?1, updated_at = ?1 WHERE id IN (SELECT id FROM work_queue WHERE upgrade_after <= ?1 \
+             ORDER BY upgrade_after LIMIT ?2) AND status = 'done'";
+
 /// Rows that are meant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Which {
@@ -63,14 +67,8 @@ impl Writer {
     /// SQLite's own.
     pub fn upgrade_due(&self, now: Wall, limit: usize) -> Result<usize> {
         self.run(
-            "UPDATE work_queue SET status = 'pending', upgrade_after = NULL, upgrades = upgrades + 1, priority = ?3, \
-             next_attempt_at = ?1, updated_at = ?1 WHERE id IN (SELECT id FROM work_queue WHERE upgrade_after <= ?1 \
-             ORDER BY upgrade_after LIMIT ?2) AND status = 'done'",
-            params![
-                now.0,
-                crate::read::limit(limit),
-                Priority::UPGRADE.get()
-            ],
+            UPGRADES,
+            params![now.0, crate::read::limit(limit), Priority::UPGRADE.get()],
         )
     }
 

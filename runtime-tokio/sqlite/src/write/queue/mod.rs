@@ -4,6 +4,8 @@ mod claim;
 mod deliver;
 mod enqueue;
 mod hand;
+#[cfg(test)]
+mod plans;
 mod retain;
 mod settle;
 mod shelf;

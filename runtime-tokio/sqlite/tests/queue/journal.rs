@@ -1,0 +1,125 @@
+//! The journal of sidecars: what the store keeps of contracts section 6.
+
+use crate::kit::{Kit, document, file, is_stale, request, words};
+use segue_core::queue::Quality;
+use segue_core::time::Wall;
+use segue_sqlite::{DeliveryEnd, DeliveryIntent, DeliveryRow, DeliveryStatus};
+
+fn intent() -> DeliveryIntent {
+    DeliveryIntent {
+        sidecar: "A/1.lrc".into(),
+        temp: "A/.1.tmp".into(),
+        old_hash: None,
+        new_hash: "new".into(),
+    }
+}
+
+fn delivered() -> DeliveryEnd {
+    DeliveryEnd::Delivered {
+        sidecar: "A/1.lrc".into(),
+        hash: "new".into(),
+    }
+}
+
+/// A file that wants its sidecar, answered with `quality`.
+fn wanting(quality: Quality) -> Kit {
+    let kit = Kit::new();
+    kit.enqueue(&request("A", "B", &[file("tr1", "A/1.flac")]), 0);
+    let ticket = kit.claim(0).unwrap().ticket;
+    kit.change(|w| w.complete(ticket, &words("one", quality), Wall(1)))
+        .unwrap();
+    kit
+}
+
+fn claimed(kit: &Kit, now: i64) -> Option<DeliveryRow> {
+    kit.change(|w| w.claim_delivery("w", Wall(now), Wall(now + 10)))
+        .unwrap()
+}
+
+#[test]
+fn an_intent_is_kept_until_it_is_ended_and_found_again_after_a_crash() {
+    let kit = wanting(Quality::Line);
+    let row = claimed(&kit, 1).unwrap();
+    assert_eq!(
+        (row.file.path.as_str(), row.quality),
+        ("A/1.flac", Quality::Line)
+    );
+    assert_eq!(claimed(&kit, 1), None, "it has its deliverer");
+    kit.change(|w| w.begin_delivery(row.ticket, &row.document_id, &intent(), Wall(2)))
+        .unwrap();
+
+    // Its deliverer is gone. At the end of the lease, or at the next start, another finishes it.
+    let again = claimed(&kit, 11).unwrap();
+    assert_eq!(again.status, DeliveryStatus::Intent);
+    assert_eq!(again.intent, Some((intent(), row.document_id.clone())));
+    assert!(is_stale(kit.change(|w| w.end_delivery(
+        row.ticket,
+        &delivered(),
+        Wall(12)
+    ))));
+    assert!(is_stale(
+        kit.change(|w| w.extend_delivery(row.ticket, Wall(99)))
+    ));
+    assert_eq!(kit.change(|w| w.recover_deliveries(Wall(12))).unwrap(), 1);
+    assert!(is_stale(
+        kit.change(|w| w.extend_delivery(again.ticket, Wall(99)))
+    ));
+    let last = claimed(&kit, 12).unwrap();
+    kit.change(|w| w.end_delivery(last.ticket, &delivered(), Wall(13)))
+        .unwrap();
+
+    let row = kit.reader.delivery_of(last.scan_id).unwrap().unwrap();
+    let ours = row.delivered.unwrap();
+    assert_eq!((row.status, row.intent), (DeliveryStatus::Delivered, None));
+    assert_eq!(
+        (ours.hash.as_str(), ours.quality, ours.at),
+        ("new", Quality::Line, Wall(13))
+    );
+    assert_eq!(kit.reader.wakeup().unwrap().delivery, None);
+    assert!(is_stale(kit.change(|w| w.end_delivery(
+        last.ticket,
+        &delivered(),
+        Wall(14)
+    ))));
+}
+
+#[test]
+fn what_is_wanted_meanwhile_is_delivered_afterwards() {
+    let kit = wanting(Quality::Plain);
+    let row = claimed(&kit, 1).unwrap();
+    kit.change(|w| w.begin_delivery(row.ticket, &row.document_id, &intent(), Wall(2)))
+        .unwrap();
+    kit.change(|w| w.redo(1, Wall(3))).unwrap();
+    let ticket = kit.claim(3).unwrap().ticket;
+    kit.change(|w| w.complete(ticket, &words("two", Quality::Line), Wall(4)))
+        .unwrap();
+    kit.change(|w| w.end_delivery(row.ticket, &delivered(), Wall(5)))
+        .unwrap();
+    let next = claimed(&kit, 5).unwrap();
+    assert_eq!(next.document_id, document("two", Quality::Line).id);
+    assert_eq!(next.delivered.unwrap().document_id, Some(row.document_id));
+}
+
+#[test]
+fn a_refusal_is_final_until_somebody_asks_and_a_failure_comes_again() {
+    let kit = wanting(Quality::Line);
+    let row = claimed(&kit, 1).unwrap();
+    let full = DeliveryEnd::Again {
+        reason: "no space left".into(),
+        retry_at: Wall(60),
+    };
+    kit.change(|w| w.end_delivery(row.ticket, &full, Wall(2)))
+        .unwrap();
+    assert_eq!(claimed(&kit, 59), None);
+    let row = claimed(&kit, 60).unwrap();
+    assert_eq!(
+        (row.attempts, row.reason.as_deref()),
+        (1, Some("no space left"))
+    );
+    let theirs = DeliveryEnd::Refused("the file there is not ours".into());
+    kit.change(|w| w.end_delivery(row.ticket, &theirs, Wall(61)))
+        .unwrap();
+    assert_eq!(claimed(&kit, 9_999), None);
+    assert!(kit.change(|w| w.redeliver(row.scan_id, Wall(70))).unwrap());
+    assert!(claimed(&kit, 70).is_some());
+}
