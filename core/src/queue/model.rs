@@ -2,7 +2,8 @@
 
 use super::identity::Identity;
 use crate::dispatch::Quality;
-use crate::lyrics::Song;
+use crate::lyrics::document::Document;
+use crate::lyrics::{Lyrics, Song};
 use crate::time::Wall;
 
 /// How soon a song is looked up, from -100 to 100: higher first.
@@ -158,6 +159,19 @@ pub struct NewDocument {
     pub body: String,
     /// How good they are.
     pub quality: Quality,
+}
+
+impl NewDocument {
+    /// These lyrics, in their canonical form.
+    #[must_use]
+    pub fn of(lyrics: &Lyrics) -> Self {
+        let Document { id, json } = Document::of(lyrics);
+        NewDocument {
+            id: id.as_str().to_owned(),
+            body: json,
+            quality: lyrics.quality(),
+        }
+    }
 }
 
 /// What a worker found.
