@@ -175,7 +175,7 @@ fn answer(claim: &Claim) -> Completion {
 
 async fn steps(store: &SqliteStore, clock: TokioClock, producers: u64) -> Result<(), StoreError> {
     let until = clock.now() + Duration::from_secs(2);
-    let begun = clock.now();
+    let (begun, cpu) = (clock.now(), cpu_time());
     let tasks: Vec<_> = (0..producers)
         .map(|number| {
             let store = store.clone();
@@ -206,8 +206,9 @@ async fn steps(store: &SqliteStore, clock: TokioClock, producers: u64) -> Result
         waits.extend(task.await.map_err(|_| StoreError::Closed)??);
     }
     let rate = waits.len() as f64 / clock.now().since(begun).as_secs_f64();
+    let cpu = cpu_time().saturating_sub(cpu) / u32::try_from(waits.len().max(1)).unwrap_or(1);
     println!(
-        "{producers:>4} producers {rate:>8.0} steps/s   {}",
+        "{producers:>4} producers {rate:>8.0} steps/s, {cpu:.1?} of CPU each   {}",
         spread(waits)
     );
     Ok(())
@@ -235,6 +236,15 @@ async fn claims(store: &SqliteStore, clock: TokioClock, rows: u64) -> Result<(),
     println!("{rows:>8} rows: the statement {}", spread(statements));
     println!("               acknowledged  {}", spread(waits));
     Ok(())
+}
+
+/// What this process has used, to the hundredth of a second; nothing on systems without `/proc`.
+fn cpu_time() -> Duration {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let after_name = stat.rsplit(") ").next().unwrap_or_default();
+    let ticks = after_name.split(' ').skip(11).take(2);
+    let ticks: u64 = ticks.filter_map(|field| field.parse::<u64>().ok()).sum();
+    Duration::from_millis(ticks * 10)
 }
 
 fn spread(mut waits: Vec<Duration>) -> String {
