@@ -172,6 +172,8 @@ fn a_sites_lines_are_taken_off() {
     ];
     let words = Sifted::Words(plain(&["the kettle sings", "the windows weep"]));
     assert_eq!(sifted(&lines), words);
+    let sung = ["you might also like to know", "the kettle sings"];
+    assert_eq!(sifted(&sung), Sifted::Words(plain(&sung)));
     let whole = sift(some_words(), &a_song("The Kettle", "Alpha Band"));
     assert_eq!(whole, Sifted::Words(some_words()));
 }

@@ -9,8 +9,8 @@ use super::model::{Body, Lyrics, Song};
 use super::plain;
 use crate::catalog::normalise::fold;
 use phrases::{
-    BOILERPLATE, CREDIT_KEYS, CREDIT_PHRASES, EXCERPT, INSTRUMENTAL, LABELS, PLACEHOLDERS,
-    RESTRICTED,
+    BOILERPLATE, BOILERPLATE_LINES, CREDIT_KEYS, CREDIT_PHRASES, EXCERPT, INSTRUMENTAL, LABELS,
+    PLACEHOLDERS, RESTRICTED,
 };
 use thiserror::Error;
 
@@ -230,5 +230,5 @@ fn without_boilerplate(mut lyrics: Lyrics) -> Lyrics {
 }
 
 fn is_boilerplate(line: &str) -> bool {
-    !line.is_empty() && line.len() <= 160 && is_any(line, &BOILERPLATE)
+    is_whole(line, &BOILERPLATE_LINES) || (line.len() <= 160 && is_any(line, &BOILERPLATE))
 }

@@ -253,9 +253,11 @@ pub(super) const EXCERPT: [&str; 3] = [
     "subscribe to see the full lyrics",
 ];
 
-/// What sites put among the lines.
-pub(super) const BOILERPLATE: [&str; 12] = [
-    "you might also like",
+/// Whole lines that sites put among the words; as part of a line they may be sung.
+pub(super) const BOILERPLATE_LINES: [&str; 2] = ["you might also like", "embed"];
+
+/// What names a site, anywhere in a line.
+pub(super) const BOILERPLATE: [&str; 11] = [
     "get tickets as low as",
     "rentanadviser",
     "lyrics powered by",
