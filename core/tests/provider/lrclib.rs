@@ -122,6 +122,47 @@ fn a_miss_is_searched_for_without_album_and_length() {
     assert_eq!(found(&played)[0].lyrics.quality(), Quality::Line);
 }
 
+/// Our folding is not the service's: titles are cut, never folded.
+#[test]
+fn a_search_is_by_the_plain_title_in_its_own_letters() {
+    for (title, searched) in [
+        ("Straße am Fluß", "Straße am Fluß"),
+        ("Straße - 2014 Remastered Version", "Straße"),
+        ("Où sont les lampes (Live)", "Où sont les lampes"),
+        ("ガラスの舟 (feat. Ada)", "ガラスの舟"),
+        ("Lantern Hill", "Lantern Hill"),
+    ] {
+        let mut song = song();
+        song.title = title.to_owned();
+        let played = look_up(&song, answering(track_not_found(), list(&[])));
+        assert_eq!(params(&played.requests[0])["track_name"], title);
+        assert_eq!(params(&played.requests[1])["track_name"], searched);
+    }
+}
+
+/// M15: a name is asked for whole before it is taken for several.
+#[test]
+fn artists_in_one_field_are_parted_last() {
+    for (artist, searched) in [
+        ("Ada/Berta", vec!["Ada/Berta", "Ada"]),
+        (
+            "Ada feat. Berta & Carla",
+            vec!["Ada feat. Berta & Carla", "Ada"],
+        ),
+        ("The Paper Boats", vec!["The Paper Boats"]),
+        ("/", vec![]),
+    ] {
+        let mut song = song();
+        (song.artist, song.artists) = (artist.to_owned(), Vec::new());
+        let played = look_up(&song, answering(track_not_found(), list(&[])));
+        let searches = played.requests.iter().skip(1);
+        let artists: Vec<String> = searches
+            .map(|request| params(request)["artist_name"].clone())
+            .collect();
+        assert_eq!(artists, searched);
+    }
+}
+
 /// `/api/get` answers with the lowest id, so plain words there do not mean that there are no better ones.
 #[test]
 fn plain_words_are_kept_while_better_ones_are_searched_for() {

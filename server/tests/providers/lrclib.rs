@@ -150,6 +150,16 @@ async fn a_name_with_a_slash_is_asked_for_whole() {
 }
 
 #[tokio::test]
+async fn several_artists_in_one_field_are_found_by_the_first() {
+    let service = Service::with([lantern(201.0).synced(SYNCED)]).await;
+    let mut song = song("Lantern Hill", 201);
+    song.artist = "The Paper Boats/Ada".to_owned();
+    song.artists = Vec::new();
+    assert_eq!(best(&service.look_up(&song).await), Quality::Line);
+    assert_eq!(service.paths(), ["/api/get", "/api/search", "/api/search"]);
+}
+
+#[tokio::test]
 async fn a_decomposed_title_is_sent_composed() {
     let service = Service::with([Record::new("Caf\u{e9}", ARTIST, 201.0)
         .album("Harbour Songs")

@@ -12,7 +12,7 @@ mod record;
 use super::{
     Candidate, Lookup, MissReason, Next, Outcome, Question, Reply, Trouble, judge, request,
 };
-use crate::catalog::normalise::split_version;
+use crate::catalog::normalise::{fold, split_version};
 use crate::dispatch::{Failure, Quality};
 use crate::io::NetError;
 use crate::lyrics::accept::{self, Judgement, Rules};
@@ -30,6 +30,9 @@ const LENGTHS: std::ops::RangeInclusive<u64> = 1..=3600;
 
 /// The most records of one search that are looked at; the service lists 20.
 const RECORD_LIMIT: usize = 50;
+
+/// The most letters of a title that are looked at for its plain form.
+const PLAIN_LIMIT: usize = 300;
 
 /// The lane.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -75,10 +78,44 @@ fn is_askable(song: &Song) -> bool {
     says(&song.title) && says(&song.artist)
 }
 
-/// What is searched for, in this order: the plain title by the first artist, then other names of the song.
+/// What is searched for, in this order: the plain title by the first artist; then by the first of several that share
+/// one field. A whole name goes first, for `AB/CD` may be one band.
 fn searches(song: &Song) -> Vec<(String, String)> {
-    let artist = song.artists.first().unwrap_or(&song.artist);
-    vec![(split_version(&song.title).0, nfc(artist))]
+    let title = plain_title(&nfc(&song.title));
+    let artist = nfc(song.artists.first().unwrap_or(&song.artist));
+    let first = first_of_several(&artist);
+    let mut searches = vec![(title.clone(), artist.clone())];
+    if first != artist && first.chars().any(char::is_alphanumeric) {
+        searches.push((title, first));
+    }
+    searches
+}
+
+/// The title without version and guests, in its own letters: the shortest beginning that folds to the bare title. The
+/// service folds in its own way, so ours is no substitute.
+fn plain_title(title: &str) -> String {
+    let bare = split_version(title).0;
+    let ends = title.char_indices().map(|(at, _)| at).take(PLAIN_LIMIT);
+    let mut beginnings = ends.map(|end| title[..end].trim_end());
+    let found = beginnings.find(|beginning| !beginning.is_empty() && fold(beginning) == bare);
+    found.unwrap_or(title).to_owned()
+}
+
+/// What stands before the first sign that parts artists.
+fn first_of_several(artist: &str) -> String {
+    let signs = [
+        "/",
+        ";",
+        ", ",
+        " & ",
+        " feat. ",
+        " feat ",
+        " ft. ",
+        " featuring ",
+    ];
+    let lower = artist.to_ascii_lowercase();
+    let end = signs.iter().filter_map(|sign| lower.find(sign)).min();
+    artist[..end.unwrap_or(artist.len())].trim().to_owned()
 }
 
 fn nfc(text: &str) -> String {
