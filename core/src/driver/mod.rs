@@ -8,6 +8,7 @@ pub mod call;
 pub mod deliver;
 pub mod drained;
 pub mod exchange;
+pub mod lyrics;
 pub mod open;
 pub mod pull;
 pub mod resume;

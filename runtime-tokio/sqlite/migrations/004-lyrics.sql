@@ -50,6 +50,7 @@ CREATE INDEX work_queue_due ON work_queue (priority, next_attempt_at, id) WHERE 
 CREATE INDEX work_queue_leases ON work_queue (lease_until) WHERE lease_until IS NOT NULL;
 CREATE INDEX work_queue_upgrades ON work_queue (upgrade_after) WHERE upgrade_after IS NOT NULL;
 CREATE INDEX work_queue_status ON work_queue (status);
+CREATE INDEX work_queue_documents ON work_queue (document) WHERE document IS NOT NULL;
 
 -- Who wants the answer: a track (without instance) or one file of it. track_id has no reference, like that of a star: it
 -- outlives a track that is gone for a while, and follows its aliases. Artist and title are those it was put in with.

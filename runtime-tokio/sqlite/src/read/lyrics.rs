@@ -7,7 +7,7 @@ use crate::queue::{Cached, LaneStateRow, TrackLyrics};
 use rusqlite::params;
 use segue_core::catalog::model::SourceKind;
 use segue_core::lyrics::{Copy, Song};
-use segue_core::queue::{Claim, File, Outcome, Priority, Request, TOLERANCE_MS, Target};
+use segue_core::queue::{Claim, File, Identity, Outcome, Priority, Request, TOLERANCE_MS, Target};
 use std::sync::LazyLock;
 
 /// A page of tracks that are not in the queue yet.
@@ -121,6 +121,34 @@ impl Reader {
                     lane: c.next()?,
                 })
             },
+        )
+    }
+
+    /// Whether a document answers a song of another title and another artist than these: then whoever gave it gives the same
+    /// words for anything.
+    ///
+    /// # Errors
+    /// SQLite's own.
+    pub fn is_of_stranger(&self, document_id: &str, identity: &Identity) -> Result<bool> {
+        let found: Option<i64> = self.one(
+            "SELECT w.id FROM documents d JOIN work_queue w ON w.document = d.number WHERE d.id = ?1 AND d.quality >= 2 \
+             AND w.title_key <> ?2 AND w.artist_key <> ?3 LIMIT 1",
+            params![document_id, identity.title_key, identity.artist_key],
+            |c| c.next(),
+        )?;
+        Ok(found.is_some())
+    }
+
+    /// The hashes of the sidecars that we wrote for a row, in hexadecimal.
+    ///
+    /// # Errors
+    /// SQLite's own.
+    pub fn sidecars_of_work(&self, work_id: i64) -> Result<Vec<String>> {
+        self.all(
+            "SELECT d.delivered_hash FROM work_queue_scan_results j JOIN deliveries d ON d.scan_id = j.scan_id \
+             WHERE j.work_id = ?1 AND d.delivered_hash IS NOT NULL",
+            [work_id],
+            |c| c.next(),
         )
     }
 
