@@ -1,6 +1,7 @@
 //! Puts a real hub together from its data directory and its sources, and runs it.
 
 use crate::hub::{Hub, HubParts, HubRuntime, Settings};
+use crate::lyrics::{self, LyricsSettings};
 use crate::ports::{LocalFolders, PictureShelf, SealedPasswords};
 use crate::router::router;
 use crate::sources::{LinkSpec, SourceSpec};
@@ -11,19 +12,26 @@ use segue_core::io::{Clock, StoreError};
 use segue_core::twin::{self, Twin};
 use segue_runtime_tokio::art::{Cache, CacheError};
 use segue_runtime_tokio::clock::TokioClock;
+use segue_runtime_tokio::command::{Program, ProgramSettings};
 use segue_runtime_tokio::folder::{Ffmpeg, FolderSource};
 use segue_runtime_tokio::net::{self, LocalOrigin, TokioNetwork};
 use segue_runtime_tokio::secrets::{KeyFile, SecretError};
 use segue_runtime_tokio::serve;
+use segue_runtime_tokio::shelf::Roots;
 use segue_runtime_tokio::store::{SqliteStore, StoreOptions};
 use segue_sqlite::InstanceSpec;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::net::TcpListener;
+use tokio::sync::watch;
 
 /// Pictures kept on disk, in bytes.
 const PICTURES: u64 = 256 * 1024 * 1024;
+
+/// How long workers may take to give back what they are at.
+const GIVING_BACK: Duration = Duration::from_secs(5);
 
 /// What a hub is assembled from.
 #[derive(Debug)]
@@ -68,6 +76,9 @@ pub async fn assemble(mut setup: Setup) -> Result<Hub<World>, AssembleError> {
     setup.settings.transcodes = ffmpeg.is_some();
     let network = TokioNetwork::new().with_folders(folders(&setup.sources, ffmpeg.as_ref()));
     let instances = instances(&setup.sources);
+    let shelves = shelves(&setup.sources);
+    setup.settings.lyrics.seed = seed();
+    let lyrics = setup.settings.lyrics.clone();
     let hub = Hub::new(HubParts {
         runtime: World::new(TokioClock::new(), network, store),
         settings: setup.settings,
@@ -77,6 +88,8 @@ pub async fn assemble(mut setup: Setup) -> Result<Hub<World>, AssembleError> {
         pictures: Arc::new(PictureShelf::new(pictures)),
     });
     take_over(&hub, instances).await?;
+    hub.runtime().set_shelves(shelves);
+    look_up(&hub, &lyrics).await?;
     Ok(hub)
 }
 
@@ -105,10 +118,35 @@ pub async fn reload(hub: &Hub<World>, sources: Vec<SourceSpec>) -> Result<(), St
     hub.runtime()
         .set_folders(folders(&sources, ffmpeg.as_ref()));
     let instances = instances(&sources);
+    hub.runtime().set_shelves(shelves(&sources));
     hub.set_sources(sources);
     enter(hub, instances).await?;
     hub.sync_state().request();
     Ok(())
+}
+
+/// Takes up the lanes, and the programs among them, at the start and when they were changed.
+///
+/// # Errors
+/// The store's.
+pub async fn look_up(hub: &Hub<World>, lyrics: &LyricsSettings) -> Result<(), StoreError> {
+    let mut commands = net::Commands::new();
+    for command in &lyrics.commands {
+        let Some((program, arguments)) = command.argv.split_first() else {
+            continue;
+        };
+        let program = Program::new(ProgramSettings {
+            name: command.name.clone(),
+            program: program.clone(),
+            arguments: arguments.to_vec(),
+            timeout: command.timeout,
+            environment: command.env.clone(),
+            scratch: None,
+        });
+        commands.insert(command.name.clone(), Arc::new(program));
+    }
+    hub.runtime().set_commands(commands);
+    lyrics::take_up(hub, lyrics).await
 }
 
 /// Enters the sources into the store and brings back what is known of them.
@@ -137,9 +175,17 @@ pub async fn run(
     let activity = tokio::spawn(async move { tending.tend_activity().await });
     let syncing = tokio::spawn(sync::tend(hub.clone()));
     let raising = tokio::spawn(wanted::tend(hub.clone()));
+    let (stop, stopping) = watch::channel(false);
+    let workers = hub.settings().lyrics.workers;
+    let looking = tokio::spawn(lyrics::tend(hub.clone(), workers, stopping));
     let served = serve::serve(listener, router(hub.clone()), shutdown).await;
     syncing.abort();
     raising.abort();
+    stop.send_replace(true);
+    // Songs under way are given back; what hangs all the same is taken back when its lease is over.
+    if tokio::time::timeout(GIVING_BACK, looking).await.is_err() {
+        tracing::warn!("a worker did not stop in time");
+    }
     // What the last streams came to is stored before the store closes.
     hub.activity().flush().await;
     activity.abort();
@@ -170,6 +216,28 @@ fn folders(sources: &[SourceSpec], ffmpeg: Option<&Ffmpeg>) -> net::Folders {
         }
     }
     folders
+}
+
+/// Tells this hub from others that were started at the same moment.
+fn seed() -> u64 {
+    let mut bytes = [0; 8];
+    // Without entropy hubs merely do not drift apart.
+    if getrandom::fill(&mut bytes).is_err() {
+        tracing::warn!("no entropy for a seed");
+    }
+    u64::from_le_bytes(bytes)
+}
+
+/// The roots beside whose music lyrics may be written.
+fn shelves(sources: &[SourceSpec]) -> Roots {
+    let writable = sources.iter().filter_map(|source| match &source.link {
+        LinkSpec::Folder {
+            root,
+            write_sidecars: true,
+        } => Some((source.id.clone(), root.clone())),
+        LinkSpec::Folder { .. } | LinkSpec::Subsonic { .. } => None,
+    });
+    writable.collect()
 }
 
 /// The sources as the store knows them.

@@ -3,6 +3,7 @@
 
 use crate::activity::Activity;
 use crate::config::Addresses;
+use crate::lyrics::{Lookups, LyricsSettings};
 use crate::metrics::Metrics;
 use crate::now_playing::NowPlaying;
 use crate::rest::throttle::Throttle;
@@ -71,10 +72,8 @@ pub struct Settings {
     pub trusted_proxies: Vec<Addresses>,
     /// Whether a played track without lyrics is looked up first.
     pub on_play: bool,
-    /// The lanes that songs are looked up over, in order.
-    pub lanes: Vec<String>,
-    /// The set of lanes as one number, which new rows of the queue are stamped with (contracts section 5).
-    pub providers_version: u32,
+    /// How songs are looked up.
+    pub lyrics: LyricsSettings,
 }
 
 impl Default for Settings {
@@ -86,8 +85,7 @@ impl Default for Settings {
             transcodes: false,
             trusted_proxies: Vec::new(),
             on_play: true,
-            lanes: Vec::new(),
-            providers_version: 0,
+            lyrics: LyricsSettings::default(),
         }
     }
 }
@@ -129,6 +127,7 @@ struct Shared<R: HubRuntime> {
     logins: Mutex<Throttle>,
     sync: SyncState,
     wanted: Wanted,
+    lookups: Lookups,
     passwords: Arc<dyn Passwords>,
     folders: Arc<dyn Folders>,
     pictures: Arc<dyn Pictures>,
@@ -139,6 +138,7 @@ impl<R: HubRuntime> Hub<R> {
     pub fn new(parts: HubParts<R>) -> Self {
         let mut bank = Bank::new();
         let sources = Sources::new(parts.sources, &mut bank, parts.settings.limits.suspect);
+        let lookups = Lookups::new(&parts.settings.lyrics);
         Hub(Arc::new(Shared {
             runtime: parts.runtime,
             settings: parts.settings,
@@ -151,6 +151,7 @@ impl<R: HubRuntime> Hub<R> {
             logins: Mutex::default(),
             sync: SyncState::default(),
             wanted: Wanted::default(),
+            lookups,
             passwords: parts.passwords,
             folders: parts.folders,
             pictures: parts.pictures,
@@ -238,6 +239,11 @@ impl<R: HubRuntime> Hub<R> {
     /// What listeners wait for, and the bell of whoever looks songs up.
     pub fn wanted(&self) -> &Wanted {
         &self.0.wanted
+    }
+
+    /// The lanes that songs are looked up over.
+    pub fn lookups(&self) -> &Lookups {
+        &self.0.lookups
     }
 
     /// The password box.

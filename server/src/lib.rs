@@ -8,6 +8,7 @@ mod client_address;
 pub mod config;
 pub mod demo;
 pub mod hub;
+pub mod lyrics;
 pub mod metrics;
 pub mod now_playing;
 pub mod pages;

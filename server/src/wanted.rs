@@ -143,12 +143,14 @@ pub async fn raise<R: HubRuntime>(
 
 /// The set of lanes as one number, which new rows of the queue are stamped with (contracts section 5).
 pub(crate) fn providers_version<R: HubRuntime>(hub: &Hub<R>) -> u32 {
-    hub.settings().providers_version
+    hub.lookups().providers_version()
 }
 
 /// The names of the lanes, in the order in which they are asked.
 pub(crate) fn lanes<R: HubRuntime>(hub: &Hub<R>) -> Vec<String> {
-    hub.settings().lanes.clone()
+    let setup = hub.lookups().lanes().setup();
+    let names = setup.slots.iter().map(|slot| slot.name().to_owned());
+    names.collect()
 }
 
 /// The folders beside whose files lyrics are written.

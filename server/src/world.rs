@@ -34,6 +34,11 @@ impl World {
         self.network.set_folders(folders);
     }
 
+    /// Answers with these programs from now on.
+    pub fn set_commands(&self, commands: segue_runtime_tokio::net::Commands) {
+        self.network.set_commands(commands);
+    }
+
     /// Writes beside the music below these roots, by instance, from now on, and nowhere else.
     pub fn set_shelves(&self, roots: segue_runtime_tokio::shelf::Roots) {
         self.shelf.set_roots(roots);

@@ -197,8 +197,8 @@ fn each_mistake_is_told_with_its_line_and_what_to_do() {
             "segue.toml:2: lyrics.script_guard_threshold must be a number from 0 to 1",
         ),
         (
-            "[lyrics]\naccepted_scripts = [\"latin\"]",
-            "segue.toml:2: lyrics.accepted_scripts holds \"latin\"; write Unicode script names such as \"Latin\" or \"Hangul\"",
+            "[lyrics]\naccepted_scripts = [\"Latinn\"]",
+            "segue.toml:2: lyrics.accepted_scripts holds \"Latinn\", which is no Unicode script; did you mean \"latin\"?",
         ),
         (
             "[lyrics]\non_play = \"yes\"",

@@ -102,8 +102,8 @@ pub(crate) fn shutdown() -> io::Result<impl Future<Output = ()>> {
     })
 }
 
-/// On SIGHUP reads the configuration again and takes up its sources: one that is gone is played from no more, at once
-/// (F17); what else changed is used after the next start.
+/// On SIGHUP reads the configuration again and takes up its sources and lanes: a source that is gone is played from no more,
+/// at once (F17), and a lane is asked no more; what else changed is used after the next start.
 async fn reload(mut hangup: Signal, hub: Hub<World>, common: Common, listen: Option<String>) {
     while hangup.recv().await.is_some() {
         let layers = Layers {
@@ -130,6 +130,9 @@ async fn take_up(hub: &Hub<World>, config: &Config) {
     };
     if let Err(error) = assemble::reload(hub, specs).await {
         tracing::error!(%error, "the new sources could not be entered");
+    }
+    if let Err(error) = assemble::look_up(hub, &config.lyrics_settings()).await {
+        tracing::error!(%error, "the lanes are left as they were");
     }
     let now = hub.sources();
     for source in before.iter().filter(|s| now.get(s.id()).is_none()) {

@@ -3,7 +3,6 @@
 use super::{AuthChoice, Config, SourceConfig, SourceKey};
 use crate::hub::Settings;
 use crate::sources::{LinkSpec, SourceSpec};
-use segue_core::queue::providers_version;
 use segue_core::source::subsonic::{Auth, BadEndpoint, Credentials, Endpoint};
 
 impl Config {
@@ -16,13 +15,7 @@ impl Config {
             transcodes,
             trusted_proxies: self.server.trusted_proxies.clone(),
             on_play: self.lyrics.on_play,
-            lanes: self
-                .providers
-                .lanes()
-                .into_iter()
-                .map(str::to_owned)
-                .collect(),
-            providers_version: providers_version(&self.providers.lanes()),
+            lyrics: self.lyrics_settings(),
         }
     }
 

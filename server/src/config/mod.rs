@@ -6,6 +6,7 @@
 mod apply;
 pub mod edit;
 mod federation;
+mod lookups;
 mod masked;
 mod problem;
 mod providers;

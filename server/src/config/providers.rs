@@ -3,6 +3,7 @@
 use super::problem::Place;
 use super::read::{HOUR, MILLISECOND, SECOND, YEAR, http_url, is_id, nearest};
 use super::section::Section;
+use segue_core::lyrics::script::ScriptGuard;
 use segue_core::provider::configured::{
     self, BadTemplate, Dialect, Pointers, StatusMeaning, Template, VARIABLES,
 };
@@ -518,20 +519,17 @@ pub(super) fn lyrics(mut section: Section<'_>) -> Lyrics {
     let default = Lyrics::default();
     let scripts = section.texts("accepted_scripts").unwrap_or_default();
     let scripts = scripts.into_iter().filter_map(|(script, place)| {
-        // The names themselves are checked by the guard, which has the table.
-        let is_name = script.starts_with(|c: char| c.is_ascii_uppercase())
-            && script.chars().all(|c| c.is_ascii_alphabetic() || c == '_');
-        if !is_name {
-            let hint =
-                Some("write Unicode script names such as \"Latin\" or \"Hangul\"".to_owned());
+        let named = ScriptGuard::new(std::slice::from_ref(&script), 0.0);
+        if let Err(unknown) = &named {
+            let hint = format!("did you mean \"{}\"?", unknown.nearest);
             section.wrong(
                 Some(place),
                 "accepted_scripts",
-                &format!("holds \"{script}\""),
-                hint,
+                &format!("holds \"{script}\", which is no Unicode script"),
+                Some(hint),
             );
         }
-        is_name.then_some(script)
+        named.is_ok().then_some(script)
     });
     let accepted_scripts = scripts.collect();
     let lyrics = Lyrics {

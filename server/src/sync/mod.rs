@@ -86,6 +86,7 @@ async fn run<R: HubRuntime>(
     }
     merge_library(hub, &mut report).await?;
     turn.done(hub.clock().wall());
+    hub.lookups().library_changed();
     Ok(report)
 }
 

@@ -1,0 +1,158 @@
+//! Looking songs up: the lanes of this hub, its workers, and what is swept beside them.
+//!
+//! The decisions are `segue_core`'s; here the worker meets the store and the configuration. One future ([`tend`]) runs
+//! beside each hub, in production and in simulations alike.
+
+mod desk;
+mod settings;
+mod sweep;
+
+pub use desk::HubDesk;
+pub use settings::{CommandSpec, LyricsSettings};
+pub use sweep::enqueue_new;
+
+use crate::hub::{Hub, HubRuntime};
+use crate::sources::LinkSpec;
+use futures_util::future::{join, join_all};
+use segue_core::driver::lyrics::{Codec, LaneState, Lanes, Worker};
+use segue_core::io::{Clock, StoreError};
+use segue_core::lyrics::lrc::LrcStyle;
+use segue_core::provider::{Provider, Server};
+use std::collections::BTreeMap;
+use std::pin::pin;
+use std::sync::Arc;
+use tokio::sync::watch;
+
+/// What a hub knows of looking songs up.
+#[derive(Debug)]
+pub struct Lookups {
+    lanes: Arc<Lanes>,
+    changed: tokio::sync::Notify,
+}
+
+impl Lookups {
+    /// No lanes yet: see [`take_up`].
+    pub fn new(settings: &LyricsSettings) -> Self {
+        Lookups {
+            lanes: Arc::new(Lanes::new(settings.book(BTreeMap::new()))),
+            changed: tokio::sync::Notify::new(),
+        }
+    }
+
+    /// The lanes with their breakers.
+    pub fn lanes(&self) -> &Arc<Lanes> {
+        &self.lanes
+    }
+
+    /// The set of lanes as one number, which new rows of the queue are stamped with (contracts section 5).
+    pub fn providers_version(&self) -> u32 {
+        self.lanes.setup().providers_version
+    }
+
+    /// The library has changed: what is new is to be put into the queue.
+    pub fn library_changed(&self) {
+        self.changed.notify_one();
+    }
+}
+
+/// Takes up the lanes of `settings`: at the start, and again when they were changed. What is stored of their breakers and
+/// paces still counts; a lane that is in use goes on as it is.
+///
+/// # Errors
+/// The store's.
+pub async fn take_up<R: HubRuntime>(
+    hub: &Hub<R>,
+    settings: &LyricsSettings,
+) -> Result<(), StoreError> {
+    let mut codecs: Vec<Arc<dyn Codec>> = Vec::new();
+    for provider in &settings.providers {
+        match Provider::new(provider.clone()) {
+            Ok(provider) => codecs.push(Arc::new(provider)),
+            Err(unusable) => {
+                tracing::error!(lane = provider.name, "not asked: {unusable}");
+            }
+        }
+    }
+    take_up_codecs(hub, settings, codecs).await
+}
+
+/// As [`take_up`], with these codecs for the settings' providers.
+///
+/// # Errors
+/// The store's.
+pub async fn take_up_codecs<R: HubRuntime>(
+    hub: &Hub<R>,
+    settings: &LyricsSettings,
+    codecs: Vec<Arc<dyn Codec>>,
+) -> Result<(), StoreError> {
+    let rows = hub.read(|r| r.lanes()).await?;
+    let stored: BTreeMap<String, LaneState> = (rows.into_iter())
+        .map(|row| {
+            let state = LaneState {
+                name: row.lane.clone(),
+                breaker: row.breaker,
+                next_call_at: row.next_call_at,
+            };
+            (row.lane, state)
+        })
+        .collect();
+    let (now, wall) = (hub.clock().now(), hub.clock().wall());
+    let mut book = settings.book(servers(hub));
+    book.seed = hub.settings().lyrics.seed;
+    hub.lookups()
+        .lanes
+        .take_up(codecs, book, &stored, now, wall);
+    hub.wanted().ring();
+    Ok(())
+}
+
+/// The Subsonic sources, for the lane that asks them.
+fn servers<R: HubRuntime>(hub: &Hub<R>) -> BTreeMap<String, Server> {
+    let sources = hub.sources();
+    let servers = sources.iter().filter_map(|source| match source.link() {
+        LinkSpec::Subsonic { endpoint, .. } => {
+            let server = Server {
+                endpoint: endpoint.clone(),
+                auth: source.auth_or_default(),
+                structured: None,
+            };
+            Some((source.id().to_owned(), server))
+        }
+        LinkSpec::Folder { .. } => None,
+    });
+    servers.collect()
+}
+
+/// Looks songs up with `workers` workers until `stopping` says so; then songs under way are given back.
+pub async fn tend<R: HubRuntime>(hub: Hub<R>, workers: u32, stopping: watch::Receiver<bool>) {
+    let now = hub.clock().wall();
+    if let Err(error) = hub.write(move |w| w.recover_deliveries(now)).await {
+        tracing::error!(%error, "sidecars that were left half done wait for their lease");
+    }
+    let working = (0..workers).map(|number| {
+        let worker = worker(&hub, number);
+        let stop = stopped(stopping.clone());
+        async move { worker.run(stop).await }
+    });
+    let sweeping = async {
+        let stop = pin!(stopped(stopping.clone()));
+        let sweep = pin!(sweep::tend(&hub));
+        futures_util::future::select(stop, sweep).await;
+    };
+    join(join_all(working), sweeping).await;
+}
+
+/// Worker `number` of a hub, for whoever makes its steps.
+pub fn worker<R: HubRuntime>(hub: &Hub<R>, number: u32) -> Worker<R, HubDesk<R>> {
+    Worker {
+        runtime: hub.runtime().clone(),
+        desk: HubDesk::new(hub.clone(), number),
+        lanes: Arc::clone(hub.lookups().lanes()),
+        style: LrcStyle::default(),
+    }
+}
+
+async fn stopped(mut stopping: watch::Receiver<bool>) {
+    // Whoever could say so is gone: that is a stop as well.
+    let _ = stopping.wait_for(|stop| *stop).await;
+}

@@ -1,0 +1,95 @@
+//! What nobody announces: tracks that are new, leases that are over, and songs for which something better may exist by now.
+
+use super::servers;
+use crate::hub::{Hub, HubRuntime};
+use crate::wanted::sidecars;
+use segue_core::io::{Clock, StoreError};
+use std::future::poll_fn;
+use std::pin::pin;
+use std::task::Poll;
+use std::time::Duration;
+
+/// Tracks put into the queue in one transaction: few enough that a stream's row is not held up.
+const PAGE: usize = 500;
+
+/// Songs put back in one transaction, to look for something better.
+const UPGRADES: usize = 500;
+
+/// Looks this often for what is due.
+const EVERY: Duration = Duration::from_secs(15);
+
+/// Sweeps until it is dropped.
+pub(super) async fn tend<R: HubRuntime>(hub: &Hub<R>) {
+    loop {
+        for swept in [enqueue_new(hub).await, give_back(hub).await] {
+            if let Err(error) = swept {
+                tracing::error!(%error, "the queue could not be swept");
+            }
+        }
+        // What a sync has found out about its servers is good for their lyrics too.
+        hub.lookups().lanes().set_servers(servers(hub));
+        while !changed_by(hub, EVERY).await {
+            if let Err(error) = give_back(hub).await {
+                tracing::error!(%error, "the queue could not be swept");
+            }
+        }
+    }
+}
+
+/// Whether the library changes within `patience`.
+async fn changed_by<R: HubRuntime>(hub: &Hub<R>, patience: Duration) -> bool {
+    let clock = hub.clock();
+    let mut changed = pin!(hub.lookups().changed.notified());
+    let mut timer = pin!(clock.sleep_until(clock.now() + patience));
+    poll_fn(|cx| match changed.as_mut().poll(cx) {
+        Poll::Ready(()) => Poll::Ready(true),
+        Poll::Pending => timer.as_mut().poll(cx).map(|()| false),
+    })
+    .await
+}
+
+/// Puts every track that has no lyrics, and is not there already, into the queue.
+///
+/// # Errors
+/// The store's.
+pub async fn enqueue_new<R: HubRuntime>(hub: &Hub<R>) -> Result<(), StoreError> {
+    if hub.lookups().lanes().setup().slots.is_empty() {
+        return Ok(());
+    }
+    let mut after = 0;
+    loop {
+        let folders = sidecars(hub);
+        let page = hub
+            .read(move |r| r.tracks_without_lyrics(after, PAGE, &folders))
+            .await?;
+        let (requests, next) = (page.requests, page.next);
+        if !requests.is_empty() {
+            let (version, now) = (hub.lookups().providers_version(), hub.clock().wall());
+            hub.write(move |w| w.enqueue_many(&requests, version, now))
+                .await?;
+            hub.wanted().ring();
+        }
+        match next {
+            Some(next) => after = next,
+            None => return Ok(()),
+        }
+    }
+}
+
+/// Takes songs back from workers that are gone, and puts those back for which it is time to look for something better.
+async fn give_back<R: HubRuntime>(hub: &Hub<R>) -> Result<(), StoreError> {
+    let now = hub.clock().wall();
+    let due = hub.read(|r| r.wakeup()).await?;
+    let is_due = |at: Option<segue_core::Wall>| at.is_some_and(|at| at <= now);
+    if is_due(due.lease) {
+        let taken = hub.write(move |w| w.reclaim(now)).await?;
+        if !taken.is_empty() {
+            tracing::info!(songs = taken.len(), "taken back from workers that are gone");
+            hub.wanted().ring();
+        }
+    }
+    if is_due(due.upgrade) && hub.write(move |w| w.upgrade_due(now, UPGRADES)).await? > 0 {
+        hub.wanted().ring();
+    }
+    Ok(())
+}

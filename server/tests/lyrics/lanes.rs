@@ -1,0 +1,238 @@
+//! Which lane is asked, what comes of what they say, and when a song is tried again.
+
+use crate::world::{Fake, Home, LyricsHub, Says};
+use segue_core::dispatch::{Mode, Quality};
+use segue_core::driver::lyrics::Done;
+use segue_core::queue::{Outcome, Status};
+use segue_sqlite::QueueRow;
+use std::pin::pin;
+use std::time::Duration;
+
+pub(crate) const TIMED: &str = "[00:01.00]Paper boats go by\n[00:09.50]Down the river and away";
+const WORDS: &str = "Paper boats go by\nDown the river and away";
+const SONG: &str = "Lantern Hill";
+const DAY: i64 = 86_400_000;
+
+async fn two(mode: Mode) -> (Home, Fake, Fake, LyricsHub) {
+    let home = Home::with(&[SONG]);
+    let (one, other) = (Fake::start().await, Fake::start().await);
+    let hub = home.hub(&[("lrclib", &one), ("other", &other)], mode).await;
+    (home, one, other, hub)
+}
+
+/// How long after its last change a row is due.
+fn wait(row: &QueueRow) -> i64 {
+    let due = row.next_attempt_at.expect("it is due some time");
+    due.millis_since(row.updated_at)
+}
+
+#[tokio::test]
+async fn s1_a_hit_of_the_first_lane_is_one_call() {
+    let (home, one, other, hub) = two(Mode::Ordered).await;
+    one.says(SONG, Says::Synced(TIMED));
+    hub.work_off().await;
+    assert_eq!(one.log(), ["get Lantern Hill"]);
+    assert_eq!(other.count(), 0);
+    let row = hub.row(SONG).await;
+    assert_eq!(
+        (row.status, row.outcome),
+        (Status::Done, Some(Outcome::Lyrics))
+    );
+    assert_eq!(
+        (row.quality, row.lane.as_deref()),
+        (Quality::Line, Some("lrclib"))
+    );
+    assert!(
+        hub.lyrics(SONG)
+            .await
+            .expect("served")
+            .body
+            .contains("Paper boats")
+    );
+    let text = home.text("Lantern Hill.lrc").expect("written");
+    assert_eq!(text.trim_end(), TIMED);
+    assert_eq!(hub.work_off().await, 0, "it is done");
+}
+
+#[tokio::test]
+async fn s2_the_second_lane_is_asked_after_a_miss() {
+    let (_home, one, other, hub) = two(Mode::Ordered).await;
+    other.says(SONG, Says::Synced(TIMED));
+    hub.work_off().await;
+    assert!(one.count() >= 1);
+    assert_eq!(other.count(), 1);
+    assert_eq!(hub.row(SONG).await.lane.as_deref(), Some("other"));
+}
+
+#[tokio::test]
+async fn s3_a_song_that_no_lane_has_waits_for_a_week() {
+    let (home, _one, _other, hub) = two(Mode::Ordered).await;
+    hub.work_off().await;
+    let row = hub.row(SONG).await;
+    assert_eq!(
+        (row.status, row.miss_count, row.attempts),
+        (Status::Deferred, 1, 0)
+    );
+    assert_eq!(wait(&row), 7 * DAY);
+    assert_eq!(home.sidecars(), [""; 0]);
+}
+
+#[tokio::test]
+async fn s4_an_open_lane_makes_no_miss_and_the_other_is_not_asked_again() {
+    let home = Home::with(&[SONG, "Harbour"]);
+    let (one, other) = (Fake::start().await, Fake::start().await);
+    let lanes = [("lrclib", &one), ("other", &other)];
+    let hub = home.hub(&lanes, Mode::Ordered).await;
+    for title in [SONG, "Harbour"] {
+        one.says(title, Says::SlowDown(120));
+    }
+    hub.work_off().await;
+    assert_eq!(one.count(), 1, "it asked us to slow down");
+    for title in [SONG, "Harbour"] {
+        let row = hub.row(title).await;
+        assert_eq!(
+            (row.status, row.miss_count, row.attempts),
+            (Status::Pending, 0, 0)
+        );
+        assert!(wait(&row) > 100_000, "{title}: {}", wait(&row));
+    }
+    let asked = other.count();
+    hub.wants(SONG).await;
+    hub.work_off().await;
+    assert_eq!(
+        (one.count(), other.count()),
+        (1, asked),
+        "its no is remembered"
+    );
+    assert_eq!(hub.row(SONG).await.status, Status::Pending);
+}
+
+#[tokio::test]
+async fn s5_an_instrumental_is_not_final_while_the_first_lane_has_not_answered() {
+    let (_home, one, other, hub) = two(Mode::Ordered).await;
+    one.says(SONG, Says::SlowDown(120));
+    other.says(SONG, Says::Instrumental);
+    hub.work_off().await;
+    let row = hub.row(SONG).await;
+    assert_eq!(
+        (row.status, row.outcome, row.attempts),
+        (Status::Pending, None, 0)
+    );
+    assert!(wait(&row) > 110_000);
+}
+
+#[tokio::test]
+async fn s7_with_all_lanes_open_nobody_is_asked_and_nothing_is_counted() {
+    let home = Home::with(&[SONG]);
+    let one = Fake::start().await;
+    let hub = home.hub(&[("lrclib", &one)], Mode::Ordered).await;
+    one.says(SONG, Says::SlowDown(300));
+    hub.work_off().await;
+    hub.wants(SONG).await;
+    hub.work_off().await;
+    let row = hub.row(SONG).await;
+    assert_eq!((row.status, row.attempts), (Status::Pending, 0));
+    assert!(wait(&row) > 290_000, "{}", wait(&row));
+    assert_eq!(one.count(), 1);
+}
+
+#[tokio::test]
+async fn s8_a_failure_is_no_miss_whichever_lane_failed() {
+    for failing in [0, 1] {
+        let (_home, one, other, hub) = two(Mode::Ordered).await;
+        [&one, &other][failing].says(SONG, Says::Status(500));
+        hub.work_off().await;
+        let row = hub.row(SONG).await;
+        assert_eq!(
+            (row.status, row.attempts, row.miss_count),
+            (Status::Failed, 1, 0)
+        );
+        assert!((30_000..=60_000).contains(&wait(&row)), "{}", wait(&row));
+        let told = row.reason.expect("a reason");
+        assert!(told.contains("answered 500"), "{told}");
+    }
+}
+
+#[tokio::test]
+async fn d7_timed_words_within_the_window_win_against_plain_ones() {
+    let race_wait = Duration::from_secs(20);
+    let (home, one, other, hub) = two(Mode::Parallel { race_wait }).await;
+    one.says(SONG, Says::Plain(WORDS));
+    other.says(SONG, Says::Synced(TIMED));
+    hub.work_off().await;
+    assert_eq!(hub.row(SONG).await.quality, Quality::Line);
+    assert_eq!(home.sidecars(), ["Lantern Hill.lrc"]);
+}
+
+#[tokio::test]
+async fn d7_plain_words_are_taken_when_the_window_ends() {
+    let race_wait = Duration::from_millis(50);
+    let (home, one, other, hub) = two(Mode::Parallel { race_wait }).await;
+    one.says(SONG, Says::Plain(WORDS));
+    other.says(SONG, Says::Silence);
+    hub.work_off().await;
+    assert_eq!(hub.row(SONG).await.quality, Quality::Plain);
+    assert_eq!(
+        home.text("Lantern Hill.txt").expect("written").trim_end(),
+        WORDS
+    );
+}
+
+#[tokio::test]
+async fn a_song_under_way_is_given_back_when_the_hub_stops() {
+    let (_home, one, _other, hub) = two(Mode::Ordered).await;
+    one.says(SONG, Says::Silence);
+    let worker = segue::lyrics::worker(&hub.hub, 0);
+    let done = worker.step(pin!(one.asked())).await.expect("a step");
+    assert_eq!(done, Done::Stopped);
+    let row = hub.row(SONG).await;
+    assert_eq!((row.status, row.attempts), (Status::Pending, 0));
+    let bank = hub.hub.lookups().lanes().bank().lock().expect("no panic");
+    assert_eq!(bank.outstanding(), 0, "B2");
+}
+
+#[tokio::test]
+async fn b10_a_lane_that_asked_us_to_slow_down_is_left_alone_after_a_restart() {
+    let home = Home::with(&[SONG, "Harbour"]);
+    let one = Fake::start().await;
+    one.says(SONG, Says::SlowDown(300));
+    one.says("Harbour", Says::SlowDown(300));
+    let hub = home.hub(&[("lrclib", &one)], Mode::Ordered).await;
+    hub.work_off().await;
+    hub.close().await;
+    assert_eq!(one.count(), 1);
+    let hub = home.hub(&[("lrclib", &one)], Mode::Ordered).await;
+    hub.wants(SONG).await;
+    hub.work_off().await;
+    assert_eq!(one.count(), 1);
+}
+
+#[tokio::test]
+async fn an_instrumental_is_remembered_and_nothing_is_written() {
+    let (home, one, _other, hub) = two(Mode::Ordered).await;
+    one.says(SONG, Says::Instrumental);
+    hub.work_off().await;
+    let row = hub.row(SONG).await;
+    assert_eq!(
+        (row.status, row.outcome),
+        (Status::Done, Some(Outcome::Instrumental))
+    );
+    assert_eq!(row.upgrade_after, None, "it is not asked for again");
+    assert_eq!(home.sidecars(), [""; 0]);
+}
+
+#[tokio::test]
+async fn the_same_words_for_a_stranger_are_kept_apart() {
+    let home = Home::with(&[SONG]);
+    home.put("b.wav", &crate::world::wav("Somebody Else", "Another Tune"));
+    let one = Fake::start().await;
+    let hub = home.hub(&[("lrclib", &one)], Mode::Ordered).await;
+    one.says(SONG, Says::Synced(TIMED));
+    one.says("Another Tune", Says::Synced(TIMED));
+    hub.work_off().await;
+    let outcomes = [hub.row(SONG).await, hub.row("Another Tune").await].map(|row| row.outcome);
+    let words = outcomes.iter().filter(|o| **o == Some(Outcome::Lyrics));
+    assert_eq!(words.count(), 1, "{outcomes:?}");
+    let refused = outcomes.iter().filter(|o| **o == Some(Outcome::Rejected));
+    assert_eq!(refused.count(), 1, "{outcomes:?}");
+}

@@ -1,0 +1,6 @@
+//! Songs looked up by a whole hub: real files, real sockets, services that say what they are told to.
+
+mod lanes;
+mod serve;
+mod sidecars;
+mod world;
