@@ -4,14 +4,7 @@ use crate::house::{files, root, text};
 use std::collections::BTreeSet;
 
 /// The numbered rules of this release: letter, and how many.
-const RULES: [(&str, u32); 6] = [
-    ("B", 11),
-    ("D", 11),
-    ("F", 7),
-    ("R", 3),
-    ("Q", 8),
-    ("S", 4),
-];
+const RULES: [(&str, u32); 6] = [("B", 11), ("D", 11), ("F", 7), ("R", 3), ("Q", 8), ("S", 4)];
 
 #[test]
 fn every_rule_is_in_guarantees_with_a_test_that_exists() {
