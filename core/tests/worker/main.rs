@@ -1,7 +1,6 @@
 //! Workers over lanes in a toy world, in no time at all.
 
 mod desk;
-#[allow(dead_code, reason = "streams are for others")]
 #[path = "../toy/mod.rs"]
 mod toy;
 
