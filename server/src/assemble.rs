@@ -130,6 +130,12 @@ pub async fn reload(hub: &Hub<World>, sources: Vec<SourceSpec>) -> Result<(), St
 /// # Errors
 /// The store's.
 pub async fn look_up(hub: &Hub<World>, lyrics: &LyricsSettings) -> Result<(), StoreError> {
+    hub.runtime().set_commands(programs(lyrics));
+    lyrics::take_up(hub, lyrics).await
+}
+
+/// The programs that are asked for lyrics.
+pub(crate) fn programs(lyrics: &LyricsSettings) -> net::Commands {
     let mut commands = net::Commands::new();
     for command in &lyrics.commands {
         let Some((program, arguments)) = command.argv.split_first() else {
@@ -145,8 +151,7 @@ pub async fn look_up(hub: &Hub<World>, lyrics: &LyricsSettings) -> Result<(), St
         });
         commands.insert(command.name.clone(), Arc::new(program));
     }
-    hub.runtime().set_commands(commands);
-    lyrics::take_up(hub, lyrics).await
+    commands
 }
 
 /// Enters the sources into the store and brings back what is known of them.

@@ -6,6 +6,7 @@
 mod config;
 mod data;
 mod failure;
+mod fetch;
 mod lyrics;
 mod probe;
 mod prompt;
@@ -209,6 +210,34 @@ pub enum LyricsCommand {
     ///
     /// A running hub does so by itself after each sync; this is for those who cannot wait, or for a part of the library.
     Scan(ScanArgs),
+    /// Look for the lyrics of one song now, without the library, and say what each provider answered.
+    Fetch(FetchArgs),
+}
+
+/// `segue lyrics fetch`.
+#[derive(Args, Debug)]
+pub struct FetchArgs {
+    /// Who sings it.
+    #[arg(long)]
+    pub artist: String,
+    /// What it is called.
+    #[arg(long)]
+    pub title: String,
+    /// What it is on.
+    #[arg(long)]
+    pub album: Option<String>,
+    /// How long it is, in seconds.
+    #[arg(long, value_name = "SECONDS")]
+    pub duration: Option<u64>,
+    /// Write it into this folder instead of printing it.
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Print the result as JSON.
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    #[expect(missing_docs, reason = "flattened")]
+    pub common: Common,
 }
 
 /// `segue lyrics scan`.
@@ -450,6 +479,7 @@ async fn run(cli: Cli) -> Result<(), Failure> {
         Command::Source(SourceCommand::Remove { id, common }) => source::remove(id, common).await,
         Command::Sync(args) => sync::sync(args).await,
         Command::Lyrics(LyricsCommand::Scan(args)) => lyrics::scan(args).await,
+        Command::Lyrics(LyricsCommand::Fetch(args)) => fetch::fetch(args).await,
         Command::Queue(command) => queue::run(command).await,
         Command::User(command) => user::run(command).await,
         Command::Config(ConfigCommand::Check { common }) => config::check(common),

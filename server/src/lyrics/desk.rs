@@ -14,6 +14,7 @@ use segue_sqlite::{
     DeliveryEnd, DeliveryIntent, DeliveryRow, DeliveryTicket, Error, LaneStateRow, Reader, Writer,
 };
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 /// One worker's way to the store.
 pub struct HubDesk<R: HubRuntime> {
@@ -103,7 +104,7 @@ impl<R: HubRuntime> Desk for HubDesk<R> {
         };
         self.hub.write(ended).await?;
         for (lane, answer) in said {
-            self.hub.metrics().lyrics().answered(&lane, answer, None);
+            self.hub.metrics().lyrics().answered(&lane, answer);
         }
         Ok(())
     }
@@ -199,6 +200,10 @@ impl<R: HubRuntime> Desk for HubDesk<R> {
 
     fn salt(&self) -> String {
         salt()
+    }
+
+    fn timed(&self, lane: &str, took: Duration) {
+        self.hub.metrics().lyrics().timed(lane, took);
     }
 
     fn trouble(&self, what: &'static str, error: &StoreError) {

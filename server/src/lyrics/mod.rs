@@ -18,6 +18,7 @@ use segue_core::driver::lyrics::{Codec, LaneState, Lanes, Worker};
 use segue_core::io::{Clock, StoreError};
 use segue_core::lyrics::lrc::LrcStyle;
 use segue_core::provider::{Provider, Server};
+use segue_sqlite::LaneStateRow;
 use std::collections::BTreeMap;
 use std::pin::pin;
 use std::sync::Arc;
@@ -85,17 +86,7 @@ pub async fn take_up_codecs<R: HubRuntime>(
     settings: &LyricsSettings,
     codecs: Vec<Arc<dyn Codec>>,
 ) -> Result<(), StoreError> {
-    let rows = hub.read(|r| r.lanes()).await?;
-    let stored: BTreeMap<String, LaneState> = (rows.into_iter())
-        .map(|row| {
-            let state = LaneState {
-                name: row.lane.clone(),
-                breaker: row.breaker,
-                next_call_at: row.next_call_at,
-            };
-            (row.lane, state)
-        })
-        .collect();
+    let stored = lane_states(hub.read(|r| r.lanes()).await?);
     let (now, wall) = (hub.clock().now(), hub.clock().wall());
     let mut book = settings.book(servers(hub));
     book.seed = hub.settings().lyrics.seed;
@@ -104,6 +95,19 @@ pub async fn take_up_codecs<R: HubRuntime>(
         .take_up(codecs, book, &stored, now, wall);
     hub.wanted().ring();
     Ok(())
+}
+
+/// How lanes stood when they were stored, by name.
+pub(crate) fn lane_states(rows: Vec<LaneStateRow>) -> BTreeMap<String, LaneState> {
+    let state = |row: LaneStateRow| {
+        let state = LaneState {
+            name: row.lane.clone(),
+            breaker: row.breaker,
+            next_call_at: row.next_call_at,
+        };
+        (row.lane, state)
+    };
+    rows.into_iter().map(state).collect()
 }
 
 /// The Subsonic sources, for the lane that asks them.

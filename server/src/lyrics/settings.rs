@@ -64,7 +64,7 @@ impl Default for LyricsSettings {
 }
 
 impl LyricsSettings {
-    pub(super) fn book(&self, servers: BTreeMap<String, Server>) -> Rulebook {
+    pub(crate) fn book(&self, servers: BTreeMap<String, Server>) -> Rulebook {
         Rulebook {
             mode: self.mode,
             rules: self.rules.clone(),

@@ -155,8 +155,8 @@ impl LyricsMetrics {
         metrics
     }
 
-    /// A lane answered for one song, or was not asked. `took` is given when it was called.
-    pub fn answered(&self, lane: &str, answer: LaneAnswer, took: Option<Duration>) {
+    /// A lane answered for one song, or was not asked.
+    pub fn answered(&self, lane: &str, answer: LaneAnswer) {
         let labels = AnswerLabels {
             lane: lane.to_owned(),
             answer: answer.as_str(),
@@ -165,10 +165,12 @@ impl LyricsMetrics {
         let mut counted = lock(&self.counted);
         let of_lane = counted.entry(lane.to_owned()).or_default();
         *of_lane.entry(answer.as_str()).or_default() += 1;
-        if let Some(took) = took {
-            let seconds = self.seconds.get_or_create(&of(lane));
-            seconds.observe(took.as_secs_f64());
-        }
+    }
+
+    /// A lane took so long for one song.
+    pub fn timed(&self, lane: &str, took: Duration) {
+        let seconds = self.seconds.get_or_create(&of(lane));
+        seconds.observe(took.as_secs_f64());
     }
 
     /// What a lane has said since the hub began, by answer.
@@ -241,10 +243,10 @@ mod tests {
     #[test]
     fn s36_a_lane_that_was_not_called_has_no_miss_and_no_time() {
         let metrics = Metrics::default();
-        let took = Some(Duration::from_millis(30));
         let lyrics = metrics.lyrics();
-        lyrics.answered("lrclib", LaneAnswer::Miss, took);
-        lyrics.answered("musixmatch", LaneAnswer::Open, None);
+        lyrics.timed("lrclib", Duration::from_millis(30));
+        lyrics.answered("lrclib", LaneAnswer::Miss);
+        lyrics.answered("musixmatch", LaneAnswer::Open);
         let text = metrics.encode();
         let has = |line: &str| text.lines().any(|found| found == line);
         assert!(has(
@@ -267,8 +269,8 @@ mod tests {
         for round in 0..10_000_u64 {
             let answer = LaneAnswer::ALL[(round % 9) as usize];
             let lane = ["local", "lrclib"][(round % 2) as usize];
-            let took = Some(Duration::from_micros(round));
-            metrics.lyrics().answered(lane, answer, took);
+            metrics.lyrics().answered(lane, answer);
+            metrics.lyrics().timed(lane, Duration::from_micros(round));
         }
         let counts: Vec<_> = Status::ALL.map(|status| (status, 7)).into();
         metrics

@@ -1,5 +1,6 @@
 //! The command line as a person meets it: the real program, its words and its exit codes.
 
+mod fetch;
 mod queue;
 
 use clap::{CommandFactory, Parser};

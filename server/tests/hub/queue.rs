@@ -257,7 +257,7 @@ async fn lanes_show_their_breaker_their_pace_and_their_answers() {
     test.hub
         .metrics()
         .lyrics()
-        .answered("open", LaneAnswer::Open, None);
+        .answered("open", LaneAnswer::Open);
     let answer = test.api("lanes").await;
     let state = |at: usize| {
         (

@@ -8,6 +8,7 @@ use crate::io::{Accepted, Clock, NetError, Network, Runtime};
 use crate::lyrics::Song;
 use crate::provider::{MissReason, Next, Outcome, Question, REPLY_LIMIT, Reply, Trouble, judge};
 use crate::source::refusal::Refusal;
+use crate::time::Tick;
 use bytes::Bytes;
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -33,7 +34,12 @@ pub(super) struct Asked {
 #[derive(Debug)]
 pub(super) enum Asking {
     /// As its codec says.
-    Heard(Outcome),
+    Heard {
+        /// What it says.
+        outcome: Outcome,
+        /// When its first request went out; `None` when it needed none.
+        since: Option<Tick>,
+    },
     /// Its breaker opened while this waited in line: it was not called (D8).
     Closed {
         /// For how long.
@@ -53,6 +59,7 @@ pub(super) async fn ask<R: Runtime>(
 ) -> Asking {
     let clock = runtime.clock();
     let held = slot.turn.take().await;
+    let mut since = None;
     let question = Question {
         song: &asked.song,
         rules: &setup.book.rules,
@@ -61,36 +68,38 @@ pub(super) async fn ask<R: Runtime>(
         ours: &asked.ours,
     };
     let Ok(mut lookup) = isolated(|| slot.codec.lookup(&question)) else {
-        return panicked();
+        return failed(Trouble::Panicked, since);
     };
     for _ in 0..MOST_REQUESTS {
         let request = match isolated(|| lookup.next()) {
             Ok(Next::Send(request)) => request,
-            Ok(Next::Done(outcome)) => return Asking::Heard(outcome),
-            Err(Panicked) => return panicked(),
+            Ok(Next::Done(outcome)) => return Asking::Heard { outcome, since },
+            Err(Panicked) => return failed(Trouble::Panicked, since),
         };
         let paced = held.request(clock, setup.spacing(slot)).await;
         if let Some(wait) = closed_since(bank, slot, admitted, clock) {
             return Asking::Closed { wait };
         }
         begun.store(true, Ordering::Release);
+        since.get_or_insert(clock.now());
         let timeout = slot.codec.descriptor().timeout;
         let exchanged = within(clock, timeout, exchange(runtime, *request)).await;
         drop(paced);
         let reply = match exchanged {
             None => Err(NetError::TimedOut),
             Some(Ok(reply)) => reply,
-            Some(Err(trouble)) => return Asking::Heard(Outcome::Failed(trouble)),
+            Some(Err(trouble)) => return failed(trouble, since),
         };
         if isolated(|| lookup.reply(reply)).is_err() {
-            return panicked();
+            return failed(Trouble::Panicked, since);
         }
     }
-    Asking::Heard(Outcome::Failed(Trouble::Malformed))
+    failed(Trouble::Malformed, since)
 }
 
-fn panicked() -> Asking {
-    Asking::Heard(Outcome::Failed(Trouble::Panicked))
+fn failed(trouble: Trouble, since: Option<Tick>) -> Asking {
+    let outcome = Outcome::Failed(trouble);
+    Asking::Heard { outcome, since }
 }
 
 /// How long the lane is closed by now, if it was open to us and is not any more. What has changed hands since belongs

@@ -9,6 +9,7 @@ use crate::queue::{Claim, Completion, Identity, LaneEntry, Outcome, Ticket};
 use crate::time::Wall;
 use std::collections::BTreeSet;
 use std::future::Future;
+use std::time::Duration;
 
 /// A song that was taken, with all that is known of it.
 #[derive(Clone, Debug)]
@@ -232,6 +233,11 @@ pub trait Desk: Send + Sync {
 
     /// Fresh randomness for token authentication.
     fn salt(&self) -> String;
+
+    /// A lane was asked for one song and has come out, whichever way; waiting for its turn apart, it `took` so long.
+    fn timed(&self, lane: &str, took: Duration) {
+        let _ = (lane, took);
+    }
 
     /// The store failed, or a write came too late.
     fn trouble(&self, what: &'static str, error: &StoreError);

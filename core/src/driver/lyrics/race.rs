@@ -154,7 +154,13 @@ impl<R: Runtime, D: Desk> Race<'_, R, D> {
             begun,
         );
         let outcome = match asking.await {
-            Asking::Heard(outcome) => outcome,
+            Asking::Heard { outcome, since } => {
+                if let Some(since) = since {
+                    let took = self.runtime.clock().now().since(since);
+                    self.desk.timed(slot.name(), took);
+                }
+                outcome
+            }
             Asking::Closed { wait } => {
                 let failure = Failure::Throttled {
                     retry_after: Some(wait),
