@@ -10,7 +10,7 @@ use segue::assemble::{instances, take_over};
 use segue::hub::{Folders, Hub, HubParts, Passwords, Pictures, Settings};
 use segue::router::router;
 use segue::sources::SourceSpec;
-use segue::sync;
+use segue::{sync, wanted};
 use segue_core::Tick;
 use segue_core::catalog::model::Pass;
 use segue_core::driver::lock;
@@ -124,6 +124,7 @@ impl Station {
         let tended = hub.clone();
         madsim::task::spawn(life.task(async move { tended.tend_activity().await }));
         madsim::task::spawn(life.task(sync::tend(hub.clone())));
+        madsim::task::spawn(life.task(wanted::tend(hub.clone())));
         let served = http::serve(hub_at(), router(hub), inner.links.clone(), life).await;
         panic!("the hub stopped serving: {served:?}");
     }

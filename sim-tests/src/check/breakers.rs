@@ -83,7 +83,12 @@ fn last_resort(
                 && before.track == call.track
                 && before.began + limits.open_budget + LATE >= call.began
         });
-        if !is_open && !was_asked {
+        // One that became due while this request waited for others was passed over when it was not.
+        let was_open = earlier.iter().any(|before| {
+            before.began + limits.open_budget + LATE >= call.began
+                && matches!(before.breakers[*other].phase, Phase::Open { .. })
+        });
+        if !is_open && !was_asked && !was_open {
             broken.push(format!(
                 "F4: {} although {} was not suspect",
                 name(call),
