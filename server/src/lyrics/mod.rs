@@ -4,10 +4,12 @@
 //! beside each hub, in production and in simulations alike.
 
 mod desk;
+mod restore;
 mod settings;
 mod sweep;
 
 pub use desk::HubDesk;
+pub use restore::restore_missing;
 pub use settings::{CommandSpec, LyricsSettings};
 pub use sweep::enqueue_new;
 
@@ -29,6 +31,8 @@ use tokio::sync::watch;
 pub struct Lookups {
     lanes: Arc<Lanes>,
     changed: tokio::sync::Notify,
+    /// Folders have been read.
+    passed: tokio::sync::Notify,
 }
 
 impl Lookups {
@@ -37,6 +41,7 @@ impl Lookups {
         Lookups {
             lanes: Arc::new(Lanes::new(settings.book(BTreeMap::new()))),
             changed: tokio::sync::Notify::new(),
+            passed: tokio::sync::Notify::new(),
         }
     }
 
@@ -50,9 +55,11 @@ impl Lookups {
         self.lanes.setup().providers_version
     }
 
-    /// The library has changed: what is new is to be put into the queue.
+    /// The library was read anew: what is new is to be put into the queue, and what of ours is gone from its folders is
+    /// to be written again.
     pub fn library_changed(&self) {
         self.changed.notify_one();
+        self.passed.notify_one();
     }
 }
 
@@ -140,7 +147,7 @@ pub async fn tend<R: HubRuntime>(hub: Hub<R>, workers: u32, stopping: watch::Rec
     });
     let sweeping = async {
         let stop = pin!(stopped(stopping.clone()));
-        let sweep = pin!(sweep::tend(&hub));
+        let sweep = pin!(join(sweep::tend(&hub), restore::tend(&hub)));
         futures_util::future::select(stop, sweep).await;
     };
     join(join_all(working), sweeping).await;

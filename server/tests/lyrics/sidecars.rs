@@ -100,3 +100,36 @@ async fn an_edited_sidecar_is_the_users_from_then_on() {
         TIMED
     );
 }
+
+#[tokio::test]
+async fn a_sidecar_of_ours_that_is_gone_comes_back_and_nobody_is_asked() {
+    let home = Home::with(&[SONG, "Harbour"]);
+    let one = Fake::start().await;
+    for title in [SONG, "Harbour"] {
+        one.says(title, Says::Synced(TIMED));
+    }
+    let hub = home.hub(&[("lrclib", &one)], Mode::Ordered).await;
+    hub.work_off().await;
+    let (written, asked) = (home.text("Lantern Hill.lrc"), one.count());
+    let restore = || async {
+        let gone = segue::lyrics::restore_missing(&hub.hub).await;
+        hub.work_off().await;
+        gone.expect("looked")
+    };
+    assert_eq!(restore().await, 0, "all are there");
+
+    home.remove("Lantern Hill.lrc");
+    home.put("Harbour.lrc", b"[00:02.00]By hand");
+    assert_eq!(restore().await, 1);
+    assert_eq!(home.text("Lantern Hill.lrc"), written);
+    assert_eq!(
+        home.text("Harbour.lrc").as_deref(),
+        Some("[00:02.00]By hand"),
+        "S2"
+    );
+    assert_eq!(one.count(), asked);
+
+    home.remove("Lantern Hill.lrc");
+    home.remove("Lantern Hill.wav");
+    assert_eq!(restore().await, 0, "its track is gone too");
+}

@@ -208,6 +208,10 @@ impl Home {
         fs::write(self.music().join(name), bytes).expect("written");
     }
 
+    pub(crate) fn remove(&self, name: &str) {
+        fs::remove_file(self.music().join(name)).expect("removed");
+    }
+
     pub(crate) fn text(&self, name: &str) -> Option<String> {
         fs::read_to_string(self.music().join(name)).ok()
     }
