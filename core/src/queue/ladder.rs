@@ -4,6 +4,9 @@ use crate::dispatch::Quality;
 use crate::twin::{self, Twin};
 use std::time::Duration;
 
+/// How many workers in a row may die on a song before it is parked: something about it kills them.
+pub const LOST_WORKERS: u32 = 5;
+
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// The ladders of contracts section 5, with the contract's values as default. Counts begin at 1: the first failure waits

@@ -31,7 +31,7 @@ mod step;
 
 pub use crate::dispatch::Quality;
 pub use identity::{Blank, Choice, Identity, Marker, TOLERANCE_MS, Variant, choose, identify, key};
-pub use ladder::Ladders;
+pub use ladder::{LOST_WORKERS, Ladders};
 pub use lanes::providers_version;
 pub use model::{
     Claim, Completion, File, LaneAnswer, LaneEntry, NewDocument, Outcome, Priority, Request,

@@ -13,7 +13,7 @@ pub enum Status {
     Failed,
     /// No lane has it; asked again after a ladder of days.
     Deferred,
-    /// Failed too often; waits for somebody to retry it.
+    /// Failed too often, or too many workers died on it; waits for somebody to retry it.
     Parked,
     /// Missed too often; waits for somebody to recheck it.
     Retired,
@@ -203,7 +203,12 @@ pub const TABLE: [Transition; 13] = [
         &[Deferred, Retired],
         Guard::SameEpoch,
     ),
-    row(Call::Reclaim, &[Processing], &[Pending], Guard::LeaseOver),
+    row(
+        Call::Reclaim,
+        &[Processing],
+        &[Pending, Parked],
+        Guard::LeaseOver,
+    ),
     row(Call::TakeBack, &[Processing], &[Pending], Guard::Named),
     row(Call::Retry, &[Failed, Parked], &[Pending], Guard::Named),
     row(

@@ -25,6 +25,7 @@ CREATE TABLE work_queue (
     attempts INTEGER NOT NULL DEFAULT 0,
     miss_count INTEGER NOT NULL DEFAULT 0,
     upgrades INTEGER NOT NULL DEFAULT 0,
+    lost_workers INTEGER NOT NULL DEFAULT 0,
     providers_version INTEGER NOT NULL CHECK (providers_version BETWEEN 0 AND 2147483647),
     claim_epoch INTEGER NOT NULL DEFAULT 0,
     owner TEXT,

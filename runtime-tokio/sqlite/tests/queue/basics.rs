@@ -1,9 +1,9 @@
 //! The life of a row, from the first enqueue to the answer and beyond.
 
 use crate::kit::{DAY, Kit, MINUTE, file, is_stale, request, track, words};
-use segue_core::queue::{Priority, Quality, Status};
+use segue_core::queue::{LOST_WORKERS, Priority, Quality, Status};
 use segue_core::time::Wall;
-use segue_sqlite::{Enqueued, TargetStatus};
+use segue_sqlite::{Enqueued, TargetStatus, Which};
 
 #[test]
 fn a_song_goes_through_the_queue_to_its_tracks_and_files() {
@@ -160,4 +160,37 @@ fn a_late_owner_matches_no_row() {
     kit.complete(owner, MINUTE + 4).unwrap();
     assert!(is_stale(kit.complete(owner, MINUTE + 5)), "once is enough");
     assert_eq!(kit.status(work_id), "done");
+}
+
+#[test]
+fn a_song_that_kills_its_workers_is_parked_and_one_that_came_back_in_between_is_not() {
+    let kit = Kit::new();
+    let id = kit.enqueue(&request("A", "B", &[track("tr1")]), 0);
+    let mut now = 0;
+    let mut die = |times: u32| {
+        for _ in 0..times {
+            assert!(kit.claim(now).is_some());
+            now += MINUTE + 1;
+            assert_eq!(kit.change(|w| w.reclaim(Wall(now))).unwrap(), [id]);
+        }
+        now
+    };
+    let at = die(LOST_WORKERS - 1);
+    assert_eq!(kit.status(id), "pending");
+    let ticket = kit.claim(at).unwrap().ticket;
+    kit.change(|w| w.release(ticket, Wall(at), None, &[], Wall(at)))
+        .unwrap();
+    die(LOST_WORKERS - 1);
+    assert_eq!(kit.status(id), "pending", "one came back in between");
+    let at = die(1);
+    let row = kit.reader.queue_show(id).unwrap().unwrap().row;
+    assert_eq!(
+        (row.status, row.reason.as_deref(), row.attempts),
+        (Status::Parked, Some("its worker died 5 times on it"), 0)
+    );
+    assert!(kit.claim(at).is_none());
+    let one = Which::One(id);
+    kit.change(|w| w.retry(&one, 1, Wall(at))).unwrap();
+    die(LOST_WORKERS - 1);
+    assert_eq!(kit.status(id), "pending", "it begins anew");
 }

@@ -5,8 +5,8 @@ use crate::dice::Dice;
 use segue_core::io::StoreError;
 use segue_core::lyrics::Song;
 use segue_core::queue::{
-    Call, Completion, File, NewDocument, Outcome, Priority, Quality, Request, Status, Target,
-    Ticket,
+    Call, Completion, File, LOST_WORKERS, NewDocument, Outcome, Priority, Quality, Request, Status,
+    Target, Ticket,
 };
 use segue_core::time::Wall;
 use segue_sqlite::{Db, Enqueued, Error, Reader, TargetStatus, Which, Writer};
@@ -25,6 +25,7 @@ struct Row {
     next: i64,
     attempts: u32,
     misses: u32,
+    lost: u32,
     stamp: u32,
     priority: Priority,
     /// What any answer must exceed.
@@ -184,7 +185,11 @@ impl Story {
                 let mut due = Vec::new();
                 for (id, row) in &mut self.rows {
                     if row.status == Status::Processing && row.lease < now.0 {
-                        (row.status, row.next) = (Status::Pending, now.0);
+                        row.lost += 1;
+                        (row.status, row.next) = match row.lost < LOST_WORKERS {
+                            true => (Status::Pending, now.0),
+                            false => (Status::Parked, row.next),
+                        };
                         due.push(*id);
                     }
                 }
@@ -233,6 +238,7 @@ impl Story {
                     next: now,
                     attempts: 0,
                     misses: 0,
+                    lost: 0,
                     stamp,
                     priority,
                     quality: Quality::None,
@@ -332,7 +338,7 @@ impl Story {
             told.map(|(came, _)| came),
             |row| {
                 row.status = Status::Done;
-                (row.attempts, row.misses) = (0, 0);
+                (row.attempts, row.misses, row.lost) = (0, 0, 0);
                 row.upgrade = upgrade;
                 row.answered = true;
                 row.targets.values_mut().for_each(|done| *done = true);
@@ -359,7 +365,7 @@ impl Story {
                 let told = self.change(dice, change)?;
                 self.tell(format!("release {ticket:?}: {told:?}"));
                 self.expect(Call::Release, ticket, held, told.map(|t| t.0), |row| {
-                    (row.status, row.next) = (Status::Pending, later);
+                    (row.status, row.next, row.lost) = (Status::Pending, later, 0);
                 })
             }
             1 => {
@@ -369,6 +375,7 @@ impl Story {
                     row.status = at.map_or(Status::Parked, |_| Status::Failed);
                     row.next = at.unwrap_or_default();
                     row.attempts += 1;
+                    row.lost = 0;
                 })
             }
             2 => {
@@ -378,7 +385,7 @@ impl Story {
                     row.status = at.map_or(Status::Retired, |_| Status::Deferred);
                     row.next = at.unwrap_or_default();
                     row.misses += 1;
-                    row.attempts = 0;
+                    (row.attempts, row.lost) = (0, 0);
                     row.priority = Priority::MISS;
                 })
             }
@@ -398,7 +405,7 @@ impl Story {
                 }
                 self.expect(Call::Keep, ticket, expected, told.map(|t| t.0), |row| {
                     row.status = Status::Done;
-                    (row.attempts, row.misses) = (0, 0);
+                    (row.attempts, row.misses, row.lost) = (0, 0, 0);
                     row.upgrade = at;
                     row.quality = row.document.as_ref().map_or(Quality::None, |d| d.1);
                     row.targets.values_mut().for_each(|done| *done = true);
@@ -434,7 +441,7 @@ impl Story {
         };
         self.expect(call, ticket, expected, told.map(|t| t.0), |row| {
             match call {
-                Call::Retry => row.attempts = 0,
+                Call::Retry => (row.attempts, row.lost) = (0, 0),
                 Call::Recheck if row.status == Status::Retired => row.misses = 0,
                 Call::Redo => (row.quality, row.upgrade) = (Quality::None, None),
                 _ => {}

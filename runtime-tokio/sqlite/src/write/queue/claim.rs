@@ -4,7 +4,7 @@ use super::{held, may_leave};
 use crate::queue::{CLAIM_COLUMNS, claim};
 use crate::{Error, Result, Writer};
 use rusqlite::params;
-use segue_core::queue::{Call, Claim, Ticket};
+use segue_core::queue::{Call, Claim, LOST_WORKERS, Ticket};
 use segue_core::time::Wall;
 use segue_core::twin::{self, Twin};
 use std::sync::LazyLock;
@@ -23,8 +23,15 @@ pub(crate) fn next_due() -> String {
     )
 }
 
-pub(super) const RECLAIM: &str = "UPDATE work_queue SET status = 'pending', owner = NULL, lease_until = NULL, next_attempt_at = ?1, updated_at = ?1, \
-             reason = 'its worker did not come back' WHERE lease_until < ?1 AND +status = 'processing' RETURNING id";
+pub(super) static RECLAIM: LazyLock<String> = LazyLock::new(|| {
+    let last = format!("lost_workers + 1 >= {LOST_WORKERS}");
+    format!(
+        "UPDATE work_queue SET lost_workers = lost_workers + 1, owner = NULL, lease_until = NULL, updated_at = ?1, \
+         status = iif({last}, 'parked', 'pending'), next_attempt_at = iif({last}, NULL, ?1), \
+         reason = iif({last}, 'its worker died {LOST_WORKERS} times on it', 'its worker did not come back') \
+         WHERE lease_until < ?1 AND +status = 'processing' RETURNING id"
+    )
+});
 
 pub(super) static CLAIM: LazyLock<String> = LazyLock::new(|| claim_sql("claim_epoch + 1"));
 
@@ -64,7 +71,8 @@ impl Writer {
         self.settled(&sql, params![ticket.work_id, ticket.epoch, lease_until.0])
     }
 
-    /// Gives back the rows whose leases are over; which. The epoch stays, so a late owner's writes match no row.
+    /// Gives back the rows whose leases are over; which. The epoch stays, so a late owner's writes match no row. A row that
+    /// [`LOST_WORKERS`] workers in a row have left so is parked: it would go on for ever.
     ///
     /// # Errors
     /// SQLite's own.
@@ -72,7 +80,7 @@ impl Writer {
         if twin::is(Twin::LeaseIgnored) {
             return Ok(Vec::new());
         }
-        self.reader().all(RECLAIM, [now.0], |c| c.next())
+        self.reader().all(&RECLAIM, [now.0], |c| c.next())
     }
 
     /// Takes a row from its worker, whose writes then match no row.

@@ -28,7 +28,13 @@ impl Writer {
     /// # Errors
     /// [`crate::Error::Conflict`] when one row is meant and cannot be retried.
     pub fn retry(&self, which: &Which, limit: usize, now: Wall) -> Result<usize> {
-        self.reopen(which, Call::Retry, "attempts = 0", limit, now)
+        self.reopen(
+            which,
+            Call::Retry,
+            "attempts = 0, lost_workers = 0",
+            limit,
+            now,
+        )
     }
 
     /// Has up to `limit` deferred or retired rows asked for again; how many. All lanes are asked, but of [`Which::NotAskedOf`] only those

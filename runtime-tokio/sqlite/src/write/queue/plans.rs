@@ -26,7 +26,7 @@ fn what_runs_for_every_song_looks_rows_up_by_an_index() {
     for (sql, index) in [
         (CLAIM.as_str(), "work_queue_due"),
         (first_due.as_str(), "work_queue_due"),
-        (RECLAIM, "work_queue_leases"),
+        (RECLAIM.as_str(), "work_queue_leases"),
         (UPGRADES, "work_queue_upgrades"),
         (KNOWN, "sqlite_autoindex_work_queue_1"),
         (CLAIM_DELIVERY, "deliveries_due"),

@@ -13,6 +13,9 @@ use segue_core::twin::{self, Twin};
 const KEPT: &str =
     "coalesce((SELECT d.quality FROM documents d WHERE d.number = work_queue.document), 0)";
 
+/// The worker has come back with something: it is nobody's now, and none was lost on it.
+const ENDED: &str = "owner = NULL, lease_until = NULL, lost_workers = 0";
+
 impl Writer {
     /// Stores the answer: the document, the row, all targets that are linked to it, the sidecars to be written, what the
     /// lanes said, and the cache, together or not at all (Q1, Q2). Lyrics that the row has already are replaced by better
@@ -45,7 +48,7 @@ impl Writer {
             false => "(?4 > quality OR document IS NULL)",
         };
         let sql = format!(
-            "UPDATE work_queue SET status = 'done', owner = NULL, lease_until = NULL, upgrade_after = ?8, completed_at = ?9, \
+            "UPDATE work_queue SET status = 'done', {ENDED}, upgrade_after = ?8, completed_at = ?9, \
              updated_at = ?9, attempts = 0, miss_count = 0, \
              document = CASE WHEN {better} THEN ?3 ELSE document END, \
              outcome = CASE WHEN {better} THEN ?5 ELSE outcome END, \
@@ -94,7 +97,7 @@ impl Writer {
     ) -> Result<Completed> {
         self.check(ticket)?;
         let sql = format!(
-            "UPDATE work_queue SET status = 'done', owner = NULL, lease_until = NULL, upgrade_after = ?3, completed_at = ?4, \
+            "UPDATE work_queue SET status = 'done', {ENDED}, upgrade_after = ?3, completed_at = ?4, \
              updated_at = ?4, attempts = 0, miss_count = 0, reason = NULL, quality = {KEPT} WHERE {} AND outcome IS NOT NULL",
             held()
         );
@@ -131,7 +134,7 @@ impl Writer {
             false => "",
         };
         let sql = format!(
-            "UPDATE work_queue SET status = 'pending', owner = NULL, lease_until = NULL, next_attempt_at = ?3, {counted}\
+            "UPDATE work_queue SET status = 'pending', {ENDED}, next_attempt_at = ?3, {counted}\
              reason = ?4, updated_at = ?5 WHERE {}",
             held()
         );
@@ -156,7 +159,7 @@ impl Writer {
         now: Wall,
     ) -> Result<()> {
         let sql = format!(
-            "UPDATE work_queue SET status = iif(?3 IS NULL, 'parked', 'failed'), owner = NULL, lease_until = NULL, \
+            "UPDATE work_queue SET status = iif(?3 IS NULL, 'parked', 'failed'), {ENDED}, \
              next_attempt_at = ?3, attempts = attempts + 1, reason = ?4, updated_at = ?5 WHERE {}",
             held()
         );
@@ -187,7 +190,7 @@ impl Writer {
         now: Wall,
     ) -> Result<()> {
         let sql = format!(
-            "UPDATE work_queue SET status = iif(?3 IS NULL, 'retired', 'deferred'), owner = NULL, lease_until = NULL, \
+            "UPDATE work_queue SET status = iif(?3 IS NULL, 'retired', 'deferred'), {ENDED}, \
              next_attempt_at = ?3, miss_count = miss_count + 1, attempts = 0, priority = -100, reason = ?4, updated_at = ?5 \
              WHERE {}",
             held()
