@@ -54,7 +54,7 @@ pub enum ProviderMode {
 pub struct Provider {
     /// Where it is; `None` is its usual place.
     pub base_url: Option<url::Url>,
-    /// How long one lookup may take.
+    /// How long one request may take. A lookup of several has four times that.
     pub timeout: Duration,
     /// Between requests of this lane, measured from completion.
     pub spacing: Duration,
@@ -73,7 +73,7 @@ pub struct OwnProvider {
     pub name: String,
     /// How it is asked.
     pub reach: Reach,
-    /// How long one lookup may take.
+    /// How long one request, or one run of a program, may take. A lookup has four times that.
     pub timeout: Duration,
     /// Between requests of this lane, measured from completion.
     pub spacing: Duration,
