@@ -9,6 +9,7 @@ use axum::extract::{Path, Query, State};
 use axum::response::{IntoResponse, Response};
 use http::StatusCode;
 use segue_core::Wall;
+use segue_core::driver::lyrics::LaneState;
 use segue_core::io::{Clock, StoreError};
 use segue_core::queue::Status;
 use segue_sqlite::{LaneStateRow, Which};
@@ -207,7 +208,8 @@ pub(super) async fn wake<R: HubRuntime>(
 /// The lanes in the order in which they are asked, then those of before.
 pub(super) async fn lanes<R: HubRuntime>(State(hub): State<Hub<R>>) -> Response {
     match hub.read(|r| r.lanes()).await {
-        Ok(rows) => {
+        Ok(stored) => {
+            let rows = as_they_stand(hub_lanes(&hub), stored);
             let configured = wanted::lanes(&hub);
             let lanes: Vec<Value> = all_lanes(&configured, &rows)
                 .into_iter()
@@ -217,6 +219,34 @@ pub(super) async fn lanes<R: HubRuntime>(State(hub): State<Hub<R>>) -> Response 
         }
         Err(error) => store_problem(&error),
     }
+}
+
+/// The lanes of this hub as they stand at this moment.
+fn hub_lanes<R: HubRuntime>(hub: &Hub<R>) -> Vec<LaneState> {
+    let clock = hub.clock();
+    hub.lookups().lanes().states(clock.now(), clock.wall())
+}
+
+/// What was stored of the lanes, and over it what is true of those that run here: they are stored only when they were
+/// asked. The note stays, which is the store's own.
+fn as_they_stand(live: Vec<LaneState>, mut rows: Vec<LaneStateRow>) -> Vec<LaneStateRow> {
+    for lane in live {
+        let row = LaneStateRow {
+            lane: lane.name,
+            breaker: lane.breaker,
+            next_call_at: lane.next_call_at,
+            note: None,
+            saved_at: lane.breaker.saved_at,
+        };
+        match rows.iter_mut().find(|stored| stored.lane == row.lane) {
+            Some(stored) => {
+                let note = stored.note.take();
+                *stored = LaneStateRow { note, ..row };
+            }
+            None => rows.push(row),
+        }
+    }
+    rows
 }
 
 fn all_lanes<'a>(
@@ -257,7 +287,7 @@ fn show_lane<R: HubRuntime>(
     })
 }
 
-/// How a lane stands, from what was last stored of it.
+/// How a lane stands.
 fn gate(row: Option<&LaneStateRow>, now: Wall) -> LaneGate {
     match row.and_then(|row| row.breaker.open_until) {
         None => LaneGate::Closed,
@@ -278,13 +308,14 @@ pub(super) async fn measure<R: HubRuntime>(hub: &Hub<R>) {
             ))
         })
         .await;
-    let (counts, oldest, sidecars, rows) = match found {
+    let (counts, oldest, sidecars, stored) = match found {
         Ok(found) => found,
         Err(error) => {
             tracing::warn!(%error, "the queue could not be counted");
             return;
         }
     };
+    let rows = as_they_stand(hub_lanes(hub), stored);
     let now = hub.clock().wall();
     let metrics = hub.metrics().lyrics();
     metrics.set_queue(&counts, oldest.map(|at| age(at, now)));

@@ -1,10 +1,13 @@
 //! Which lane is asked, what comes of what they say, and when a song is tried again.
 
 use crate::world::{Fake, Home, LyricsHub, Says};
+use segue_core::breaker::{Admission, Signal};
 use segue_core::dispatch::{Mode, Quality};
 use segue_core::driver::lyrics::Done;
+use segue_core::io::Clock;
 use segue_core::queue::{Outcome, Status};
 use segue_sqlite::QueueRow;
+use serde_json::Value;
 use std::pin::pin;
 use std::time::Duration;
 
@@ -235,4 +238,50 @@ async fn the_same_words_for_a_stranger_are_kept_apart() {
     assert_eq!(words.count(), 1, "{outcomes:?}");
     let refused = outcomes.iter().filter(|o| **o == Some(Outcome::Rejected));
     assert_eq!(refused.count(), 1, "{outcomes:?}");
+}
+
+#[tokio::test]
+async fn a_lane_is_shown_as_it_stands_though_nothing_was_stored_of_it() {
+    let (_home, _one, _other, hub) = two(Mode::Ordered).await;
+    let stands = async || {
+        let shown: Value = serde_json::from_str(&hub.get("/api/v1/lanes").await).expect("JSON");
+        let lanes = shown["lanes"].as_array().expect("lanes").clone();
+        let lanes = lanes
+            .iter()
+            .map(|lane| format!("{} {}", lane["name"], lane["state"]));
+        lanes.collect::<Vec<_>>().join(", ").replace('"', "")
+    };
+    assert_eq!(stands().await, "local closed, lrclib closed, other closed");
+    let lanes = hub.hub.lookups().lanes();
+    let lane = lanes.setup().slots[1].lane;
+    let now = hub.hub.clock().now();
+    {
+        let mut bank = lanes.bank().lock().expect("no panic");
+        let Admission::Granted(permit) = bank.admit(lane, now) else {
+            panic!("it is closed");
+        };
+        let retry_after = Some(Duration::from_secs(300));
+        bank.settle(now, permit, Signal::Throttled { retry_after });
+    }
+    assert_eq!(stands().await, "local closed, lrclib open, other closed");
+    let metrics = hub.get("/metrics").await;
+    for state in ["\"lrclib\"} 2\n", "\"other\"} 0\n"] {
+        let line = format!("segue_lyrics_lane_state{{lane={state}");
+        assert!(metrics.contains(&line), "{line} of {metrics}");
+    }
+}
+
+#[tokio::test]
+async fn a_lookup_is_timed_for_each_lane_that_was_asked() {
+    let (_home, one, _other, hub) = two(Mode::Ordered).await;
+    one.says(SONG, Says::Synced(TIMED));
+    hub.work_off().await;
+    let metrics = hub.get("/metrics").await;
+    let counts = metrics
+        .lines()
+        .filter(|line| line.starts_with("segue_lyrics_lookup_seconds_count"));
+    let mut counts: Vec<&str> = counts.collect();
+    counts.sort_unstable();
+    let once = |lane: &str| format!("segue_lyrics_lookup_seconds_count{{lane=\"{lane}\"}} 1");
+    assert_eq!(counts, [once("local"), once("lrclib")]);
 }

@@ -9,6 +9,7 @@ use http::{HeaderMap, StatusCode};
 use segue::assemble::{Setup, assemble};
 use segue::hub::{Hub, Settings};
 use segue::lyrics::{self, LyricsSettings};
+use segue::router::router;
 use segue::sources::{LinkSpec, SourceSpec};
 use segue::sync::{DropGuard, sync};
 use segue::world::World;
@@ -16,7 +17,7 @@ use segue_core::dispatch::Mode;
 use segue_core::driver::lyrics::Done;
 use segue_core::io::Clock;
 use segue_core::provider::{self, Kind};
-use segue_sqlite::{QueueRow, TrackLyrics};
+use segue_sqlite::{NewUser, QueueRow, TrackLyrics};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs;
@@ -29,6 +30,7 @@ use std::time::Duration;
 use tempfile::TempDir;
 use tokio::net::TcpListener;
 use tokio::sync::Notify;
+use tower::ServiceExt;
 
 pub(crate) const ARTIST: &str = "The Paper Boats";
 pub(crate) const ALBUM: &str = "Rivers";
@@ -330,6 +332,30 @@ impl LyricsHub {
             .hub
             .write(move |w| w.prioritise_track(&track, priority, now));
         assert!(rose.await.expect("written"), "it rose");
+    }
+
+    /// What the hub answers to an admin on the same machine.
+    pub(crate) async fn get(&self, path: &str) -> String {
+        let ann = NewUser {
+            name: "ann".to_owned(),
+            password_enc: self.hub.passwords().seal("sesame").expect("sealed"),
+            is_admin: true,
+        };
+        let now = self.hub.clock().wall();
+        let added = self.hub.write(move |w| match w.reader().user("ann")? {
+            Some(_) => Ok(0),
+            None => w.add_user(&ann, now),
+        });
+        added.await.expect("a user");
+        let request = http::Request::get(path)
+            .header("authorization", "Basic YW5uOnNlc2FtZQ==")
+            .extension(SocketAddr::from(([127, 0, 0, 1], 1)))
+            .body(axum::body::Body::empty())
+            .expect("a request");
+        let answer = router(self.hub.clone()).oneshot(request).await;
+        let body = answer.expect("an answer").into_body();
+        let bytes = axum::body::to_bytes(body, usize::MAX).await.expect("whole");
+        String::from_utf8(bytes.into()).expect("text")
     }
 
     /// The hub's process ends in an orderly way.
