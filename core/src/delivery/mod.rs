@@ -142,6 +142,30 @@ pub enum Left {
 }
 
 impl Left {
+    /// All of them.
+    pub const ALL: [Left; 4] = [
+        Left::AlreadyThere,
+        Left::NotOurs,
+        Left::AsGood,
+        Left::NothingToWrite,
+    ];
+
+    /// The reason of that word.
+    #[must_use]
+    pub fn of(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|left| left.word() == word)
+    }
+
+    /// One sentence, for people.
+    pub const fn sentence(self) -> &'static str {
+        match self {
+            Left::AlreadyThere => "somebody's file with these very words lies there",
+            Left::NotOurs => "somebody else's file lies there, or ours with somebody's changes",
+            Left::AsGood => "something at least as good lies there",
+            Left::NothingToWrite => "there is nothing to sing",
+        }
+    }
+
     /// One word, for the store and for people.
     pub const fn word(self) -> &'static str {
         match self {

@@ -124,6 +124,8 @@ pub struct QueueDetail {
     pub targets: Vec<TargetRow>,
     /// What the lanes said, by name.
     pub answers: Vec<LaneEntry>,
+    /// The sidecars of those of its targets that are files and have had one wanted.
+    pub deliveries: Vec<DeliveryRow>,
 }
 
 /// Whether a target has its answer.

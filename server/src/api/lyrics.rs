@@ -37,14 +37,8 @@ fn known(r: &Reader, track: &str) -> segue_sqlite::Result<Option<Value>> {
         Some(row) => r.queue_show(row.work_id)?,
         None => None,
     };
-    let mut sidecars = Vec::new();
-    for target in work.iter().flat_map(|work| &work.targets) {
-        if target.file.is_some()
-            && let Some(delivery) = r.delivery_of(target.scan_id)?
-        {
-            sidecars.push(shown::delivery(&delivery));
-        }
-    }
+    let sidecars = work.iter().flat_map(|work| &work.deliveries);
+    let sidecars: Vec<Value> = sidecars.map(shown::delivery).collect();
     let id = request.targets.first().map(|target| &target.track_id);
     Ok(Some(json!({
         "track": id,

@@ -53,7 +53,13 @@ pub(crate) fn row(row: &QueueRow) -> Value {
 pub(crate) fn detail(detail: &QueueDetail) -> Value {
     let mut shown = row(&detail.row);
     shown["document"] = json!(detail.document_id);
-    shown["targets"] = detail.targets.iter().map(target).collect();
+    let targets = detail.targets.iter().map(|row| {
+        let mut shown = target(row);
+        let sidecar = detail.deliveries.iter().find(|d| d.scan_id == row.scan_id);
+        shown["sidecar"] = json!(sidecar.map(delivery));
+        shown
+    });
+    shown["targets"] = targets.collect();
     shown["lanes"] = detail.answers.iter().map(answer).collect();
     shown
 }

@@ -6,11 +6,12 @@ use super::data::{Claim, People, has_library};
 use super::failure::Failure;
 use super::{Common, QueueCommand, Rows, prompt, running, show};
 use crate::api::shown;
+use segue_core::delivery::Left;
 use segue_core::io::Clock;
-use segue_core::queue::Status;
+use segue_core::queue::{Outcome, Status};
 use segue_core::time::Wall;
 use segue_runtime_tokio::clock::TokioClock;
-use segue_sqlite::{QueueRow, TargetRow, Which, Writer};
+use segue_sqlite::{DeliveryRow, DeliveryStatus, QueueRow, TargetRow, Which, Writer};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -105,6 +106,9 @@ async fn list(
         return show::json(&json!({ "counts": by_word(&counts), "items": items }));
     }
     println!("{}", sum(&counts));
+    if counts.1 > 0 {
+        println!("Those refused are shown by: segue queue list --status refused");
+    }
     if rows.is_empty() {
         return Ok(());
     }
@@ -180,11 +184,16 @@ fn why(row: &QueueRow) -> String {
 }
 
 fn cut(text: &str) -> String {
+    cut_at(text, REASON)
+}
+
+/// As one line of at most so many characters.
+fn cut_at(text: &str, most: usize) -> String {
     let line: String = text
         .chars()
         .map(|c| if c.is_control() { ' ' } else { c })
         .collect();
-    match line.char_indices().nth(REASON) {
+    match line.char_indices().nth(most) {
         Some((at, _)) => format!("{}...", &line[..at]),
         None => line,
     }
@@ -196,13 +205,15 @@ fn tell_refused(counts: &Counts, rows: &[TargetRow], json: bool) -> Result<(), F
         return show::json(&json!({ "counts": by_word(counts), "items": items }));
     }
     println!("{}", sum(counts));
-    let heading = ["ID", "TRACK", "FILE", "WHY"];
+    let heading = ["ID", "TRACK", "FILE", "ARTIST", "TITLE", "WHY"];
     let mut table = vec![heading.map(str::to_owned).to_vec()];
     table.extend(rows.iter().map(|row| {
         vec![
             row.scan_id.to_string(),
             row.track_id.clone(),
-            row.file.as_ref().map_or(String::new(), |f| f.path.clone()),
+            cut_at(row.file.as_ref().map_or("", |file| &file.path), usize::MAX),
+            cut(&row.artist),
+            cut(&row.title),
             row.reason.clone().unwrap_or_default(),
         ]
     }));
@@ -249,12 +260,54 @@ async fn one(common: &Common, id: i64, json: bool) -> Result<(), Failure> {
         println!();
         for target in &detail.targets {
             match &target.file {
-                Some(file) => println!("for the file {} of {}", file.path, file.instance_id),
+                Some(file) => {
+                    let sidecar = detail
+                        .deliveries
+                        .iter()
+                        .find(|d| d.scan_id == target.scan_id);
+                    let stands = sidecar.map_or_else(|| waits(row), stands);
+                    let (path, source) = (cut_at(&file.path, usize::MAX), &file.instance_id);
+                    println!("for the file {path} of {source}: {stands}");
+                }
                 None => println!("for the track {}", target.track_id),
             }
         }
     }
     Ok(())
+}
+
+/// How a file's sidecar stands.
+fn stands(row: &DeliveryRow) -> String {
+    let because = match &row.reason {
+        Some(word) => match Left::of(word) {
+            Some(left) => left.sentence(),
+            None => word.as_str(),
+        },
+        None => "no reason was noted",
+    };
+    let there = row.delivered.as_ref().map(|file| &file.sidecar);
+    let stands = match (row.status, there) {
+        (DeliveryStatus::Delivered, Some(sidecar)) => format!("written as {sidecar}"),
+        (DeliveryStatus::Delivered, None) => "written".to_owned(),
+        (DeliveryStatus::Refused, _) => format!("not written: {because}"),
+        (DeliveryStatus::Wanted, _) if row.attempts > 0 => {
+            let at = row.next_attempt_at.map(|at| format!(", again at {at}"));
+            format!("could not be written{}: {because}", at.unwrap_or_default())
+        }
+        (DeliveryStatus::Wanted, _) => "waits to be written".to_owned(),
+        (DeliveryStatus::Intent, _) => "is being written".to_owned(),
+    };
+    cut_at(&stands, usize::MAX)
+}
+
+/// Why nothing is to be written beside a file.
+fn waits(row: &QueueRow) -> String {
+    match row.outcome {
+        Some(Outcome::Lyrics) => "nothing is to be written",
+        Some(Outcome::Instrumental) => Left::NothingToWrite.sentence(),
+        Some(Outcome::Rejected) | None => "waits for words",
+    }
+    .to_owned()
 }
 
 /// A change of many rows, a step at a time.

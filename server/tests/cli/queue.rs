@@ -1,9 +1,10 @@
 //! `segue queue` and `segue lyrics`.
 
 use crate::{failed, folder, ok, out, segue};
-use segue_core::queue::{LaneAnswer, LaneEntry};
+use segue_core::dispatch::Quality;
+use segue_core::queue::{Completion, LaneAnswer, LaneEntry, NewDocument, Outcome};
 use segue_core::time::Wall;
-use segue_sqlite::{Db, Writer};
+use segue_sqlite::{Db, DeliveryEnd, Writer};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
@@ -185,4 +186,99 @@ fn what_destroys_asks_first() {
     ] {
         assert_eq!(segue(dir, wrong).status.code(), Some(2), "{wrong:?}");
     }
+}
+
+/// A worker takes the next song, and finds words.
+fn answer(dir: &Path) -> i64 {
+    let mut row = 0;
+    change(dir, |w| {
+        let now = Wall(4_000_000_000_000);
+        let claim = w.claim("w", now, Wall(now.0 + 60_000))?;
+        let ticket = claim.expect("one is due").ticket;
+        let completion = Completion {
+            outcome: Outcome::Lyrics,
+            document: Some(NewDocument {
+                id: "a".repeat(64),
+                body: "{}".into(),
+                quality: Quality::Line,
+            }),
+            lane: Some("lrclib".into()),
+            reason: None,
+            upgrade_after: None,
+            answers: Vec::new(),
+        };
+        row = ticket.work_id;
+        w.complete(ticket, &completion, now).map(drop)
+    });
+    row
+}
+
+#[test]
+fn files_tell_how_their_sidecars_stand_and_untagged_ones_why_they_are_refused() {
+    let dir = folder();
+    let dir = dir.path();
+    library(dir);
+    fs::write(dir.join("music/untagged.wav"), wav()).expect("written");
+    let config = dir.join("segue.toml");
+    let text = fs::read_to_string(&config).expect("a configuration");
+    let writable = text.replace("path = ", "write_sidecars = true\npath = ");
+    fs::write(&config, writable).expect("written");
+    ok(&segue(dir, &["sync"]));
+    ok(&segue(dir, &["lyrics", "scan"]));
+    let told = ok(&segue(dir, &["queue", "list"]));
+    assert!(
+        told.contains("3 pending, ") && told.contains("--status refused\n"),
+        "{told}"
+    );
+    let refused = ok(&segue(dir, &["queue", "list", "--status", "refused"]));
+    assert!(
+        refused.contains("untagged.wav") && refused.contains("the track names no artist"),
+        "{refused}"
+    );
+
+    let id = answer(dir).to_string();
+    let show = || ok(&segue(dir, &["queue", "show", &id]));
+    let shown = show();
+    assert!(
+        shown.contains(".wav of shelf: waits to be written\n"),
+        "{shown}"
+    );
+    let end = |end: DeliveryEnd| {
+        change(dir, |w| {
+            let now = Wall(4_000_000_000_000);
+            let parcel = w.claim_delivery("w", now, Wall(now.0 + 60_000))?;
+            let parcel = parcel.expect("one is due");
+            w.end_delivery(parcel.ticket, &end, now)
+        });
+    };
+    end(DeliveryEnd::Again {
+        reason: "the disk is full".into(),
+        retry_at: Wall(4_000_000_000_000),
+    });
+    let shown = show();
+    assert!(
+        shown.contains("could not be written, again at 2096-"),
+        "{shown}"
+    );
+    assert!(shown.contains(": the disk is full\n"), "{shown}");
+    end(DeliveryEnd::Refused("not_ours".into()));
+    let shown = show();
+    assert!(
+        shown.contains(": not written: somebody else's file "),
+        "{shown}"
+    );
+    change(dir, |w| {
+        let file = w.reader().deliveries(0, 1)?.remove(0);
+        w.redeliver(file.scan_id, Wall(4_000_000_000_000)).map(drop)
+    });
+    end(DeliveryEnd::Delivered {
+        sidecar: "somewhere.lrc".into(),
+        hash: "b".repeat(64),
+    });
+    let shown = show();
+    assert!(shown.contains(": written as somewhere.lrc\n"), "{shown}");
+    let json = json_of(dir, &["queue", "show", &id, "--json"]);
+    let targets = json["targets"].as_array().expect("targets");
+    let stands: Vec<&Value> = targets.iter().map(|t| &t["sidecar"]["status"]).collect();
+    assert_eq!(stands, [&Value::Null, &json!("delivered")]);
 }

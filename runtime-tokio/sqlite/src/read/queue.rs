@@ -150,6 +150,14 @@ impl Reader {
                 target_row,
             )?,
             answers: self.ledger_of(work_id)?,
+            deliveries: self.all(
+                &format!(
+                    "{DELIVERY} WHERE d.scan_id IN (SELECT scan_id FROM work_queue_scan_results WHERE work_id = ?1) \
+                     ORDER BY d.scan_id"
+                ),
+                [work_id],
+                delivery_row,
+            )?,
         }))
     }
 
