@@ -4,11 +4,13 @@
 //! beside each hub, in production and in simulations alike.
 
 mod desk;
+mod newcomers;
 mod restore;
 mod settings;
 mod sweep;
 
 pub use desk::HubDesk;
+pub use newcomers::ask_new_lanes;
 pub use restore::restore_missing;
 pub use settings::{CommandSpec, LyricsSettings};
 pub use sweep::enqueue_new;
@@ -100,6 +102,7 @@ pub async fn take_up_codecs<R: HubRuntime>(
     hub.lookups()
         .lanes
         .take_up(codecs, book, &stored, now, wall);
+    hub.lookups().changed.notify_one();
     hub.wanted().ring();
     Ok(())
 }

@@ -1,6 +1,6 @@
-//! What nobody announces: tracks that are new, leases that are over, and songs for which something better may exist by now.
+//! What nobody announces: tracks and lanes that are new, leases that are over, and songs for which something better may exist by now.
 
-use super::servers;
+use super::{ask_new_lanes, servers};
 use crate::hub::{Hub, HubRuntime};
 use crate::wanted::sidecars;
 use segue_core::io::{Clock, StoreError};
@@ -21,7 +21,8 @@ const EVERY: Duration = Duration::from_secs(15);
 /// Sweeps until it is dropped.
 pub(super) async fn tend<R: HubRuntime>(hub: &Hub<R>) {
     loop {
-        for swept in [enqueue_new(hub).await, give_back(hub).await] {
+        let newcomers = ask_new_lanes(hub).await.map(drop);
+        for swept in [newcomers, enqueue_new(hub).await, give_back(hub).await] {
             if let Err(error) = swept {
                 tracing::error!(%error, "the queue could not be swept");
             }

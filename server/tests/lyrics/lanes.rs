@@ -285,3 +285,43 @@ async fn a_lookup_is_timed_for_each_lane_that_was_asked() {
     let once = |lane: &str| format!("segue_lyrics_lookup_seconds_count{{lane=\"{lane}\"}} 1");
     assert_eq!(counts, [once("local"), once("lrclib")]);
 }
+
+#[tokio::test]
+async fn s25_a_lane_that_is_added_is_asked_for_what_the_others_did_not_have_and_only_it() {
+    let home = Home::with(&[SONG, "Harbour", "Estuary"]);
+    let (one, other) = (Fake::start().await, Fake::start().await);
+    one.says("Harbour", Says::Plain(WORDS));
+    one.says("Estuary", Says::Instrumental);
+    let hub = home.hub(&[("lrclib", &one)], Mode::Ordered).await;
+    let new = async |hub: &LyricsHub| {
+        let songs = segue::lyrics::ask_new_lanes(&hub.hub).await.expect("asked");
+        let now = hub.hub.clock().wall();
+        let due = hub.hub.write(move |w| w.upgrade_due(now, 99)).await;
+        due.expect("written");
+        hub.work_off().await;
+        songs
+    };
+    assert_eq!(new(&hub).await, 0, "they are all new");
+    hub.work_off().await;
+    assert_eq!(new(&hub).await, 0, "they are those of before");
+    let asked = one.count();
+    hub.close().await;
+
+    for title in [SONG, "Harbour", "Estuary"] {
+        other.says(title, Says::Synced(TIMED));
+    }
+    let lanes = [("lrclib", &one), ("other", &other)];
+    let hub = home.hub(&lanes, Mode::Ordered).await;
+    assert_eq!(new(&hub).await, 2);
+    assert_eq!((one.count(), other.count()), (asked, 2), "{:?}", one.log());
+    for title in [SONG, "Harbour"] {
+        let row = hub.row(title).await;
+        assert_eq!(
+            (row.status, row.quality, row.lane.as_deref()),
+            (Status::Done, Quality::Line, Some("other")),
+            "{title}"
+        );
+    }
+    assert_eq!(hub.row("Estuary").await.quality, Quality::Instrumental);
+    assert_eq!(new(&hub).await, 0, "it is not new any more");
+}

@@ -3,7 +3,7 @@
 use crate::common::{Shelf, a_database, a_song, merged, track_id};
 use crate::kit::{DAY, document, words};
 use segue_core::catalog::model::{Alias, Merged};
-use segue_core::queue::{LaneAnswer, LaneEntry, Priority, Quality, Status, Ticket};
+use segue_core::queue::{Completion, LaneAnswer, LaneEntry, Priority, Quality, Status, Ticket};
 use segue_core::time::Wall;
 use segue_sqlite::{EnqueueReport, LaneStateRow, Reader, Result, Retention, Which};
 
@@ -202,6 +202,7 @@ fn a_new_lane_is_asked_for_all_that_the_others_do_not_have() {
         retry_at: None,
     };
     let answers = [said("local"), said("lrclib")];
+
     for _ in 0..2 {
         let ticket = shelf
             .change(|w| w.claim("w", Wall(6), Wall(9)))
@@ -225,7 +226,13 @@ fn a_new_lane_is_asked_for_all_that_the_others_do_not_have() {
     );
     let row = shelf.read(|r| r.queue_next(9))[0].clone();
     assert_eq!((row.status, row.miss_count), (Status::Pending, 1));
-    assert_eq!(shelf.read(|r| r.ledger_of(row.work_id)), answers);
+    // What the others said is as good as new.
+    let ledger = shelf.read(|r| r.ledger_of(row.work_id));
+    let believed = answers.map(|entry| LaneEntry {
+        valid_until: Some(Wall(7 + 7 * DAY)),
+        ..entry
+    });
+    assert_eq!(ledger, believed);
 
     // Whoever rechecks by hand wants all lanes asked.
     let ticket = shelf
@@ -271,4 +278,48 @@ fn a_lane_is_found_again_as_it_was_stored() {
     };
     shelf.change(|w| w.put_lane_state(&later));
     assert_eq!(shelf.read(|r| r.lanes()), [later]);
+}
+
+#[test]
+fn a_new_lane_is_asked_for_better_words_and_those_who_answered_are_not() {
+    let shelf = a_library();
+    sweep(&shelf, 5);
+    let said = |lane: &str, answer: LaneAnswer| LaneEntry {
+        lane: lane.into(),
+        answer,
+        reason: None,
+        at: Wall(6),
+        valid_until: None,
+        retry_at: None,
+    };
+    let mut rows = Vec::new();
+    for quality in [Quality::Plain, Quality::Word] {
+        let claim = shelf.change(|w| w.claim("w", Wall(6), Wall(9))).unwrap();
+        let answer = Completion {
+            answers: vec![
+                said("local", LaneAnswer::Miss),
+                said("lrclib", LaneAnswer::Found),
+            ],
+            ..words("la", quality)
+        };
+        shelf.change(|w| w.complete(claim.ticket, &answer, Wall(6)));
+        rows.push(claim.ticket.work_id);
+    }
+    let ask = |lane: &str, after: i64| shelf.change(|w| w.upgrade_for(lane, after, 9, Wall(7)));
+    assert_eq!(ask("lrclib", 0), [0_i64; 0], "it was asked");
+    assert_eq!(ask("petitlyrics", rows[0]), [0_i64; 0], "it is behind that");
+    assert_eq!(ask("petitlyrics", 0), [rows[0]]);
+    let ledger = shelf.read(|r| r.ledger_of(rows[0]));
+    let told: Vec<_> = ledger.iter().map(|e| (e.answer, e.valid_until)).collect();
+    let week = Some(Wall(7 + 7 * DAY));
+    assert_eq!(
+        told,
+        [(LaneAnswer::Miss, week), (LaneAnswer::Rejected, week)]
+    );
+    assert_eq!(shelf.change(|w| w.upgrade_due(Wall(7), 9)), 1);
+    let claim = shelf.change(|w| w.claim("w", Wall(7), Wall(9))).unwrap();
+    assert_eq!(
+        (claim.ticket.work_id, claim.standing),
+        (rows[0], Quality::Plain)
+    );
 }

@@ -10,6 +10,10 @@ pub(super) const UPGRADES: &str = "UPDATE work_queue SET status = 'pending', upg
              next_attempt_at = ?1, updated_at = ?1 WHERE id IN (SELECT id FROM work_queue WHERE upgrade_after <= ?1 \
              ORDER BY upgrade_after LIMIT ?2) AND status = 'done'";
 
+/// How long what the other lanes said is believed anew when a new lane is asked, in milliseconds: as long as though they had
+/// said it now.
+pub(super) const BELIEVED_MS: i64 = 7 * 24 * 60 * 60 * 1_000;
+
 /// Rows that are meant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Which {
@@ -38,7 +42,7 @@ impl Writer {
     }
 
     /// Has up to `limit` deferred or retired rows asked for again; how many. All lanes are asked, but of [`Which::NotAskedOf`] only those
-    /// that have not answered. Retired rows begin their ladder again.
+    /// that have not answered: what the others said is believed for another week. Retired rows begin their ladder again.
     ///
     /// # Errors
     /// [`crate::Error::Conflict`] when one row is meant and cannot be rechecked.
@@ -89,6 +93,43 @@ impl Writer {
             params![work_id, now.0],
         )?;
         Ok(touched > 0)
+    }
+
+    /// Has a lane asked that is new: up to `limit` answered rows behind `after` that it might better, because they have no
+    /// words, or words that are not timed word by word, are due for the next [`Writer::upgrade_due`]. Which. The lanes that have
+    /// answered them are not asked again within a week.
+    ///
+    /// # Errors
+    /// SQLite's own.
+    pub fn upgrade_for(&self, lane: &str, after: i64, limit: usize, now: Wall) -> Result<Vec<i64>> {
+        let mut rows: Vec<i64> = self.reader().all(
+            "UPDATE work_queue SET upgrade_after = ?1 WHERE id IN (SELECT id FROM work_queue WHERE status = 'done' AND id > ?2 \
+             AND outcome IN ('lyrics', 'rejected') AND quality IN (0, 2, 3) AND NOT EXISTS \
+             (SELECT 1 FROM lane_answers l WHERE l.work_id = work_queue.id AND l.lane = ?3) ORDER BY id LIMIT ?4) RETURNING id",
+            params![now.0, after, lane, crate::read::limit(limit)],
+            |c| c.next(),
+        )?;
+        rows.sort_unstable();
+        for row in &rows {
+            // It had what the row has: nothing better, as a search for that would find.
+            self.run(
+                "UPDATE lane_answers SET answer = 'rejected', reason = 'has nothing better' \
+                 WHERE work_id = ?1 AND answer = 'found'",
+                [row],
+            )?;
+            self.believe(*row, now)?;
+        }
+        Ok(rows)
+    }
+
+    /// What lanes have answered is believed anew.
+    fn believe(&self, work_id: i64, now: Wall) -> Result<()> {
+        self.run(
+            "UPDATE lane_answers SET valid_until = max(coalesce(valid_until, 0), ?2) \
+             WHERE work_id = ?1 AND answer IN ('miss', 'rejected', 'instrumental')",
+            params![work_id, now.0.saturating_add(BELIEVED_MS)],
+        )?;
+        Ok(())
     }
 
     /// Raises a row; never lowers it. A row that waits only for its turn, or for a lane that failed, is due now.
@@ -193,6 +234,11 @@ impl Writer {
                 _ => "can be looked up again when it is done",
             };
             return Err(self.refusal(*id, why));
+        }
+        if let Which::NotAskedOf(_) = which {
+            for id in &moved {
+                self.believe(*id, now)?;
+            }
         }
         if asks_all || call == Call::Redo {
             for id in &moved {
