@@ -105,8 +105,13 @@ class Hub:
 
     def enqueue(self, count):
         tracks = [{"title": f"Song Number {n}"} for n in range(count)]
-        event = {"eventType": "Download", "artist": {"name": "The Benchmarks"}, "tracks": tracks}
-        assert self.get("/api/v1/webhooks/lidarr", json.dumps(event).encode()) is not None
+        for first in range(0, count, 500):
+            event = {
+                "eventType": "Download",
+                "artist": {"name": "The Benchmarks"},
+                "tracks": tracks[first : first + 500],
+            }
+            assert self.get("/api/v1/webhooks/lidarr", json.dumps(event).encode()) is not None
 
     def done(self):
         return json.loads(self.get("/api/v1/queue"))["counts"]["done"]
