@@ -123,6 +123,13 @@ CREATE TABLE deliveries (
 ) STRICT;
 CREATE INDEX deliveries_due ON deliveries (next_attempt_at, id) WHERE next_attempt_at IS NOT NULL;
 
+-- Words that a lane gave for songs that have nothing to do with one another: never believed again.
+CREATE TABLE decoys (
+    document_id TEXT PRIMARY KEY NOT NULL,
+    lane TEXT NOT NULL,
+    found_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
 -- A lane's breaker, as JSON, and its pace: a restart loop does not hammer a provider.
 CREATE TABLE lane_state (
     lane TEXT PRIMARY KEY NOT NULL,

@@ -116,6 +116,27 @@ impl<R: HubRuntime> Desk for HubDesk<R> {
             .await
     }
 
+    async fn quarantine(
+        &self,
+        ticket: Ticket,
+        lane: &str,
+        document: &str,
+        now: Wall,
+    ) -> Result<(), StoreError> {
+        let (of, document) = (lane.to_owned(), document.to_owned());
+        let quarantined = move |w: &Writer| w.quarantine(ticket, &of, &document, now);
+        let songs = self.hub.write(quarantined).await?;
+        if songs > 0 {
+            tracing::warn!(
+                lane,
+                songs,
+                "gives the same words for anything: songs that had them are looked up again"
+            );
+            self.ring();
+        }
+        Ok(())
+    }
+
     async fn take_parcel(
         &self,
         now: Wall,

@@ -1,6 +1,6 @@
 //! Which lane is asked, what comes of what they say, and when a song is tried again.
 
-use crate::world::{Fake, Home, LyricsHub, Says};
+use crate::world::{Fake, Home, LyricsHub, Says, wav_of};
 use segue_core::breaker::{Admission, Signal};
 use segue_core::dispatch::{Mode, Quality};
 use segue_core::driver::lyrics::Done;
@@ -225,7 +225,7 @@ async fn an_instrumental_is_remembered_and_nothing_is_written() {
 }
 
 #[tokio::test]
-async fn the_same_words_for_a_stranger_are_kept_apart() {
+async fn the_same_words_for_a_stranger_of_the_same_length_are_kept_apart() {
     let home = Home::with(&[SONG]);
     home.put("b.wav", &crate::world::wav("Somebody Else", "Another Tune"));
     let one = Fake::start().await;
@@ -324,4 +324,43 @@ async fn s25_a_lane_that_is_added_is_asked_for_what_the_others_did_not_have_and_
     }
     assert_eq!(hub.row("Estuary").await.quality, Quality::Instrumental);
     assert_eq!(new(&hub).await, 0, "it is not new any more");
+}
+
+#[tokio::test]
+async fn words_that_a_lane_gives_for_anything_are_taken_from_all_who_have_them() {
+    let home = Home::with(&[SONG]);
+    home.put("b.wav", &wav_of("Somebody Else", "Another Tune", 40));
+    let (one, other) = (Fake::start().await, Fake::start().await);
+    let lanes = [("lrclib", &one), ("other", &other)];
+    let hub = home.hub(&lanes, Mode::Ordered).await;
+    for title in [SONG, "Another Tune"] {
+        one.says(title, Says::Synced(TIMED));
+    }
+    let right = "[00:02.00]Lantern on the hill\n[00:08.00]Lantern in the dark";
+    other.says(SONG, Says::Synced(right));
+    hub.wants("Another Tune").await;
+    hub.work_off().await;
+    let (right_ones, none) = (hub.row(SONG).await, hub.row("Another Tune").await);
+    assert_eq!(
+        (right_ones.outcome, right_ones.lane.as_deref()),
+        (Some(Outcome::Lyrics), Some("other"))
+    );
+    assert_eq!(
+        (none.outcome, none.quality),
+        (Some(Outcome::Rejected), Quality::None)
+    );
+    assert!(none.reason.expect("a reason").contains("another song"));
+    assert_eq!(
+        home.text("Lantern Hill.lrc").expect("written").trim_end(),
+        right
+    );
+    // It was written before anybody could know. It stays, and is told of.
+    assert_eq!(home.sidecars(), ["Lantern Hill.lrc", "b.lrc"]);
+    let id = none.work_id;
+    let shown = hub.hub.read(move |r| r.queue_show(id)).await;
+    let sidecars = shown.expect("read").expect("a row").deliveries;
+    let reason = sidecars[0].reason.as_deref().expect("a reason");
+    assert!(reason.contains("delete it"), "{reason}");
+    assert_eq!(segue::lyrics::restore_missing(&hub.hub).await, Ok(0));
+    assert!(hub.lyrics("Another Tune").await.is_none());
 }

@@ -122,9 +122,10 @@ async fn answer(path: &str, State(service): State<Arc<Service>>, params: Params)
     let says = service.says.lock().expect("no panic").get(&title).cloned();
     let record = |plain: Option<&str>, synced: Option<&str>, instrumental: bool| {
         let artist = params.get("artist_name");
+        let seconds = params.get("duration").and_then(|text| text.parse().ok());
         let record = json!({
             "id": 1, "trackName": title, "artistName": artist, "albumName": ALBUM,
-            "duration": SECONDS, "instrumental": instrumental,
+            "duration": seconds.unwrap_or(SECONDS), "instrumental": instrumental,
             "plainLyrics": plain, "syncedLyrics": synced,
         });
         let body = if path == "get" {
@@ -157,6 +158,11 @@ async fn answer(path: &str, State(service): State<Arc<Service>>, params: Params)
 
 /// A minute of sound, tagged.
 pub(crate) fn wav(artist: &str, title: &str) -> Vec<u8> {
+    wav_of(artist, title, SECONDS)
+}
+
+/// So many seconds of sound, tagged.
+pub(crate) fn wav_of(artist: &str, title: &str, seconds: u32) -> Vec<u8> {
     let mut info = b"INFO".to_vec();
     for (key, value) in [(b"IART", artist), (b"IPRD", ALBUM), (b"INAM", title)] {
         let mut value = value.as_bytes().to_vec();
@@ -167,7 +173,7 @@ pub(crate) fn wav(artist: &str, title: &str) -> Vec<u8> {
         info.extend(value);
     }
     const RATE: u32 = 1000;
-    let samples: Vec<u8> = (0..SECONDS * RATE).map(|n| (n * 7) as u8).collect();
+    let samples: Vec<u8> = (0..seconds * RATE).map(|n| (n * 7) as u8).collect();
     let mut wav = b"RIFF\0\0\0\0WAVEfmt ".to_vec();
     wav.extend(16_u32.to_le_bytes());
     wav.extend([1, 0, 1, 0]);

@@ -198,6 +198,20 @@ pub trait Desk: Send + Sync {
         identity: &Identity,
     ) -> impl Future<Output = Result<bool, StoreError>> + Send;
 
+    /// A lane gave a song words that [`Desk::is_decoy`] knows: the strangers that have them from it lose them.
+    ///
+    /// By default they keep them.
+    fn quarantine(
+        &self,
+        ticket: Ticket,
+        lane: &str,
+        document: &str,
+        now: Wall,
+    ) -> impl Future<Output = Result<(), StoreError>> + Send {
+        let _ = (ticket, lane, document, now);
+        std::future::ready(Ok(()))
+    }
+
     /// Takes the next sidecar that is due.
     fn take_parcel(
         &self,

@@ -16,7 +16,7 @@ use crate::io::{Clock, Runtime};
 use crate::lyrics::document::Document;
 use crate::lyrics::{Lyrics, Matched, Song, accept};
 use crate::provider::{Candidate, Outcome};
-use crate::queue::Identity;
+use crate::queue::{Identity, Ticket};
 use std::collections::BTreeMap;
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
@@ -50,6 +50,8 @@ pub(super) struct Race<'a, R: Runtime, D> {
     pub(super) setup: &'a Setup,
     pub(super) asked: &'a Asked,
     pub(super) identity: &'a Identity,
+    /// The claim, for what it finds out about other songs.
+    pub(super) ticket: Ticket,
     /// How good the lyrics are that the song has.
     pub(super) standing: Quality,
     pub(super) known: BTreeMap<Lane, Known>,
@@ -184,7 +186,7 @@ impl<R: Runtime, D: Desk> Race<'_, R, D> {
             let verdict = Verdict::Failed(trouble.failure());
             return Told::because(verdict, ask::words_of_trouble(trouble));
         };
-        if slot.is_remote() && self.is_decoy(&answer).await {
+        if slot.is_remote() && self.is_decoy(slot.name(), &answer).await {
             answer = Answer {
                 lyrics: None,
                 reason: Some("the same words were given for another song".to_owned()),
@@ -211,17 +213,29 @@ impl<R: Runtime, D: Desk> Race<'_, R, D> {
         }
     }
 
-    /// Whether these words were stored for a song that has nothing to do with this one. A store that cannot say lets
-    /// them pass.
-    async fn is_decoy(&self, answer: &Answer) -> bool {
-        match &answer.lyrics {
-            Some(lyrics) if lyrics.quality() >= Quality::Plain => {
-                let document = Document::of(lyrics);
-                let told = self.desk.is_decoy(document.id.as_str(), self.identity);
-                told.await.unwrap_or(false)
-            }
-            Some(_) | None => false,
+    /// Whether these words were stored for a song that has nothing to do with this one; then that one does not keep them
+    /// either. A store that cannot say lets them pass.
+    async fn is_decoy(&self, lane: &str, answer: &Answer) -> bool {
+        let words = answer.lyrics.as_ref();
+        let Some(words) = words.filter(|lyrics| lyrics.quality() >= Quality::Plain) else {
+            return false;
+        };
+        let document = Document::of(words).id;
+        let told = self.desk.is_decoy(document.as_str(), self.identity).await;
+        if !told.unwrap_or(false) {
+            return false;
         }
+        let now = self.runtime.clock().wall();
+        let taken = self
+            .desk
+            .quarantine(self.ticket, lane, document.as_str(), now);
+        if let Err(error) = taken.await {
+            self.desk.trouble(
+                "words that were given for anything stay where they are",
+                &error,
+            );
+        }
+        true
     }
 }
 

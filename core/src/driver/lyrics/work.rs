@@ -174,6 +174,7 @@ impl<R: Runtime, D: Desk> Worker<R, D> {
             setup,
             asked: &asked,
             identity: &claim.identity,
+            ticket: claim.ticket,
             standing: claim.standing,
             known: believed(setup, &job, clock.wall()),
         };

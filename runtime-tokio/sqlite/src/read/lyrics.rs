@@ -124,14 +124,14 @@ impl Reader {
         )
     }
 
-    /// Whether a document answers a song of another title and another artist than these: then whoever gave it gives the same
-    /// words for anything.
+    /// Whether a document answers a song of another title and another artist than these, or was found to be given for
+    /// anything before: then whoever gave it gives the same words for anything.
     ///
     /// # Errors
     /// SQLite's own.
     pub fn is_of_stranger(&self, document_id: &str, identity: &Identity) -> Result<bool> {
         let found: Option<i64> = self.one(
-            "SELECT w.id FROM documents d JOIN work_queue w ON w.document = d.number WHERE d.id = ?1 AND d.quality >= 2 \
+            "SELECT 1 FROM decoys WHERE document_id = ?1 UNION ALL SELECT w.id FROM documents d JOIN work_queue w ON w.document = d.number WHERE d.id = ?1 AND d.quality >= 2 \
              AND w.title_key <> ?2 AND w.artist_key <> ?3 LIMIT 1",
             params![document_id, identity.title_key, identity.artist_key],
             |c| c.next(),

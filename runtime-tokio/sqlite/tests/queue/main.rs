@@ -7,6 +7,7 @@ mod dice;
 
 mod basics;
 mod contention;
+mod decoys;
 mod journal;
 mod kit;
 mod library;

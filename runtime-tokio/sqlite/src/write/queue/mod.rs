@@ -1,6 +1,7 @@
 //! The queue's changes (contracts section 5). Which status a call may leave is read from `segue_core::queue::TABLE`.
 
 mod claim;
+mod decoy;
 mod deliver;
 mod enqueue;
 mod hand;

@@ -218,7 +218,7 @@ impl Writer {
     }
 
     /// Whether the claim still holds. Inside the transaction, so nothing can come between.
-    fn check(&self, ticket: Ticket) -> Result<()> {
+    pub(super) fn check(&self, ticket: Ticket) -> Result<()> {
         let sql = format!("SELECT 1 FROM work_queue WHERE {}", held());
         let held: Option<i64> =
             self.reader()
