@@ -105,10 +105,21 @@ fn requests_of_a_lane_are_spaced_from_the_end_of_each_and_never_overlap() {
     toy.run(both(work_off(&worker), work_off(&other)));
     assert!(desk.ended().iter().all(is_found));
     assert_eq!(toy.peak(), 1, "one at a time, for both workers");
-    // Four requests of three seconds, and between them three spacings of four to five.
-    let spaced = seconds(4 * 3 + 3 * 4)..=seconds(4 * 3 + 3 * 5);
+    // Four requests of three seconds, between them three spacings of four to five, and one of four before them.
+    let spaced = seconds(4 * 3 + 4 * 4)..=seconds(4 * 3 + 3 * 5 + 4);
     assert!(spaced.contains(&toy.at()), "{:?}", toy.at());
     nothing_is_left(&worker);
+}
+
+#[test]
+fn s27_a_lane_is_not_asked_before_its_spacing_is_over_since_the_start() {
+    // Whoever was killed a moment ago may just have asked.
+    let toy = Toy::new([("lane", slow(Duration::ZERO))]);
+    let desk = Memory::with(&["One"]);
+    let lane = Scripted::lane("lane", Script::Ask(1), seconds(4));
+    let worker = worker(&toy, &desk, Mode::Ordered, vec![lane]);
+    toy.run(work_off(&worker));
+    assert_eq!(toy.at(), seconds(4));
 }
 
 #[test]

@@ -177,14 +177,19 @@ impl Lanes {
                 }
                 let lane = Lane(*next);
                 *next += 1;
-                let mut turn = Turn::default();
+                let descriptor = codec.descriptor();
+                // A process that was killed could not say when it last asked: it may have been a moment ago.
+                let mut wait = match descriptor.cost {
+                    Cost::Remote => descriptor.spacing,
+                    Cost::Local | Cost::OwnSource => Duration::ZERO,
+                };
                 match stored.get(name) {
                     Some(state) => {
                         bank.restore(lane, book.policy, state.breaker, now, wall);
                         if let Some(at) = state.next_call_at {
-                            let wait = u64::try_from(at.millis_since(wall)).unwrap_or(0);
-                            let most = codec.descriptor().spacing.mul_f64(1.25);
-                            turn = Turn::not_before(now + Duration::from_millis(wait).min(most));
+                            let stored = u64::try_from(at.millis_since(wall)).unwrap_or(0);
+                            let most = descriptor.spacing.mul_f64(1.25);
+                            wait = wait.max(Duration::from_millis(stored).min(most));
                         }
                     }
                     None => bank.register(lane, book.policy),
@@ -192,7 +197,7 @@ impl Lanes {
                 Slot {
                     lane,
                     codec,
-                    turn: Arc::new(turn),
+                    turn: Arc::new(Turn::not_before(now + wait)),
                 }
             })
             .collect();
