@@ -3,9 +3,14 @@
 use crate::lanes::TIMED;
 use crate::world::{Fake, Home, Says};
 use segue_core::dispatch::{Mode, Quality};
-use segue_core::driver::lyrics::Done;
-use segue_core::io::Clock;
+use segue_core::driver::lyrics::{Done, render};
+use segue_core::io::{Clock, Digest};
+use segue_core::lyrics::lrc::LrcStyle;
 use segue_core::queue::Status;
+use segue_sqlite::DeliveryIntent;
+use std::fs;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 const WORDS: &str = "Paper boats go by\nDown the river and away";
@@ -132,4 +137,50 @@ async fn a_sidecar_of_ours_that_is_gone_comes_back_and_nobody_is_asked() {
     home.remove("Lantern Hill.lrc");
     home.remove("Lantern Hill.wav");
     assert_eq!(restore().await, 0, "its track is gone too");
+}
+
+#[tokio::test]
+async fn s1_a_slow_worker_that_has_lost_its_turn_spoils_no_file() {
+    let home = Home::with(&[SONG]);
+    let one = Fake::start().await;
+    one.says(SONG, Says::Synced(TIMED));
+    let hub = home.hub(&[("lrclib", &one)], Mode::Ordered).await;
+    assert_eq!(hub.step().await, Done::Song);
+    let now = hub.hub.clock().wall();
+    let begun = hub.hub.write(move |w| {
+        let row = w.claim_delivery("slow", now, now)?.expect("wanted");
+        let body = w.reader().document(&row.document_id)?.expect("stored");
+        let rendered = render(&body, LrcStyle::default()).expect("words");
+        let intent = DeliveryIntent {
+            sidecar: "Lantern Hill.lrc".to_owned(),
+            temp: ".segue-slow.tmp".to_owned(),
+            old_hash: None,
+            new_hash: Digest::of(&rendered.bytes).to_hex(),
+        };
+        w.begin_delivery(row.ticket, &row.document_id, &intent, now)
+    });
+    begun.await.expect("begun");
+
+    let (over, unfinished) = (AtomicBool::new(false), home.music().join(".segue-slow.tmp"));
+    let over = Arc::new(over);
+    let told = Arc::clone(&over);
+    let slow = std::thread::Builder::new().name("slow worker".to_owned());
+    let slow = slow.spawn(move || {
+        while !told.load(Ordering::Relaxed) {
+            fs::write(&unfinished, b"[00:01.00]Paper").expect("written");
+        }
+        fs::remove_file(&unfinished).expect("there");
+    });
+    let slow = slow.expect("a thread");
+    while home.text(".segue-slow.tmp").is_none() {
+        std::thread::yield_now();
+    }
+    hub.work_off().await;
+    over.store(true, Ordering::Relaxed);
+    slow.join().expect("no panic");
+    assert_eq!(home.sidecars(), ["Lantern Hill.lrc"]);
+    let text = home.text("Lantern Hill.lrc").expect("written");
+    assert_eq!(text.trim_end(), TIMED);
+    let rows = hub.hub.read(|r| r.deliveries(0, 10)).await.expect("read");
+    assert!(rows[0].delivered.is_some(), "{rows:?}");
 }

@@ -1,7 +1,7 @@
 //! Sidecars: from a stored document to a file beside a track, and what an earlier process left half done.
 
 use super::desk::{Desk, Parcel, ParcelEnd};
-use crate::delivery::{Beside, Form, Intent, Left, Ours, Plan, Wanted, plan, sidecar};
+use crate::delivery::{Beside, Form, Intent, Left, Ours, Plan, Wanted, plan, sidecar, temp};
 use crate::dispatch::Quality;
 use crate::driver::deliver::{Delivered, deliver};
 use crate::io::{Clock, Digest, Runtime, Shelf, ShelfError, StoreError};
@@ -63,12 +63,25 @@ pub(super) async fn post<R: Runtime, D: Desk>(
     parcel: &Parcel,
 ) -> Result<(), StoreError> {
     let clock = runtime.clock();
+    // Nobody else's unfinished file has the name of ours, not even that of an earlier turn.
+    let seed = seed ^ parcel.ticket.epoch.unsigned_abs();
     let written = match &parcel.begun {
         Some((intent, body)) => {
             let rendered = render(body, style).map(|rendered| rendered.bytes);
             // Another version of the program may write it otherwise: then it is planned anew.
             let bytes = rendered.filter(|bytes| Digest::of(bytes) == intent.new);
-            finish(runtime, intent, bytes.as_ref()).await
+            match (bytes, document_id(body)) {
+                (Some(bytes), Some(document)) => match taken_over(runtime, intent, seed).await {
+                    Ok(intent) => {
+                        let now = clock.wall();
+                        desk.begin_parcel(parcel.ticket, &document, &intent, now)
+                            .await?;
+                        finish(runtime, &intent, Some(&bytes)).await
+                    }
+                    Err(error) => Err(error),
+                },
+                (Some(_), None) | (None, _) => finish(runtime, intent, None).await,
+            }
         }
         None => match planned(runtime, style, seed, parcel).await {
             Ok(Planned::Write(intent, bytes)) => {
@@ -97,6 +110,25 @@ pub(super) async fn post<R: Runtime, D: Desk>(
         },
     };
     desk.end_parcel(parcel.ticket, end, now).await
+}
+
+/// What an earlier turn began, under a name of our own for the unfinished file. Whoever had that turn may only be slow: a
+/// file that two write to would be published half written (S1), so theirs is removed and never gone on with.
+async fn taken_over<R: Runtime>(
+    runtime: &R,
+    begun: &Intent,
+    seed: u64,
+) -> Result<Intent, ShelfError> {
+    runtime.shelf().discard(&begun.temp).await?;
+    Ok(Intent {
+        temp: temp(&begun.target, begun.new, seed),
+        ..begun.clone()
+    })
+}
+
+fn document_id(body: &str) -> Option<String> {
+    let lyrics = Document::read(body).ok()?;
+    Some(Document::of(&lyrics).id.to_string())
 }
 
 enum Planned {

@@ -27,9 +27,6 @@ const LOOK: Duration = Duration::from_secs(30);
 /// A wait after the store has failed.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// How long one sidecar may take before another worker may try.
-const PARCEL_LEASE: Duration = Duration::from_secs(60);
-
 /// One worker. Any number of them may run over one set of lanes, and any number of processes over one queue.
 pub struct Worker<R, D> {
     /// The world.
@@ -85,19 +82,19 @@ impl<R: Runtime, D: Desk> Worker<R, D> {
     ) -> Result<Done, StoreError> {
         let clock = self.runtime.clock();
         let (now, wall) = (clock.now(), clock.wall());
+        let setup = self.lanes.setup();
         let due = self.desk.due().await?;
         let is_due = |at: Option<Wall>| at.is_some_and(|at| at <= wall);
         if is_due(due.parcel) {
-            let lease_until = wall + PARCEL_LEASE;
+            let lease_until = wall + setup.book.lease;
             if let Some(parcel) = self.desk.take_parcel(wall, lease_until).await? {
                 self.desk.ring();
-                let seed = self.lanes.setup().book.seed;
+                let seed = setup.book.seed;
                 let posted = post::post(&self.runtime, &self.desk, self.style, seed, &parcel).await;
                 self.unless_late(posted)?;
                 return Ok(Done::Parcel);
             }
         }
-        let setup = self.lanes.setup();
         let closed = self.closed_until(&setup, now);
         if is_due(due.song) && closed.is_none() {
             let lease_until = wall + setup.book.lease;
