@@ -15,26 +15,31 @@ const PAGE: usize = 500;
 /// Songs put back in one transaction, to look for something better.
 const UPGRADES: usize = 500;
 
+/// Looks no more often than this, however leases end.
+const SELDOM: Duration = Duration::from_millis(250);
+
 /// Looks this often for what is due.
 const EVERY: Duration = Duration::from_secs(15);
 
 /// Sweeps until it is dropped.
 pub(super) async fn tend<R: HubRuntime>(hub: &Hub<R>) {
     loop {
-        let newcomers = ask_new_lanes(hub).await.map(drop);
-        for swept in [newcomers, enqueue_new(hub).await, give_back(hub).await] {
-            if let Err(error) = swept {
-                tracing::error!(%error, "the queue could not be swept");
-            }
-        }
+        told(ask_new_lanes(hub).await);
+        told(enqueue_new(hub).await);
+        let mut patience = told(give_back(hub).await).unwrap_or(EVERY);
         // What a sync has found out about its servers is good for their lyrics too.
         hub.lookups().lanes().set_servers(servers(hub));
-        while !changed_by(hub, EVERY).await {
-            if let Err(error) = give_back(hub).await {
-                tracing::error!(%error, "the queue could not be swept");
-            }
+        while !changed_by(hub, patience).await {
+            patience = told(give_back(hub).await).unwrap_or(EVERY);
         }
     }
+}
+
+fn told<T>(swept: Result<T, StoreError>) -> Option<T> {
+    if let Err(error) = &swept {
+        tracing::error!(%error, "the queue could not be swept");
+    }
+    swept.ok()
 }
 
 /// Whether the library changes within `patience`.
@@ -77,20 +82,24 @@ pub async fn enqueue_new<R: HubRuntime>(hub: &Hub<R>) -> Result<(), StoreError> 
     }
 }
 
-/// Takes songs back from workers that are gone, and puts those back for which it is time to look for something better.
-async fn give_back<R: HubRuntime>(hub: &Hub<R>) -> Result<(), StoreError> {
+/// Takes songs back from workers that are gone, and puts those back for which it is time to look for something better. When
+/// to do so again: no later than the first lease that is held now ends (Q4).
+async fn give_back<R: HubRuntime>(hub: &Hub<R>) -> Result<Duration, StoreError> {
     let now = hub.clock().wall();
     let due = hub.read(|r| r.wakeup()).await?;
-    let is_due = |at: Option<segue_core::Wall>| at.is_some_and(|at| at <= now);
-    if is_due(due.lease) {
+    // A lease is over when its last moment has passed.
+    if due.lease.is_some_and(|until| until < now) {
         let taken = hub.write(move |w| w.reclaim(now)).await?;
         if !taken.is_empty() {
             tracing::info!(songs = taken.len(), "taken back from workers that are gone");
             hub.wanted().ring();
         }
     }
-    if is_due(due.upgrade) && hub.write(move |w| w.upgrade_due(now, UPGRADES)).await? > 0 {
+    let upgrades = due.upgrade.is_some_and(|at| at <= now);
+    if upgrades && hub.write(move |w| w.upgrade_due(now, UPGRADES)).await? > 0 {
         hub.wanted().ring();
     }
-    Ok(())
+    let left = due.lease.map(|until| until.millis_since(now));
+    let left = left.map(|left| Duration::from_millis(left.max(0).unsigned_abs()));
+    Ok(left.map_or(EVERY, |left| left.clamp(SELDOM, EVERY)))
 }
