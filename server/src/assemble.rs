@@ -1,5 +1,10 @@
 //! Puts a real hub together from its data directory and its sources, and runs it.
 
+mod beside;
+
+pub use beside::{assemble_beside, run_beside};
+
+use crate::crew::Crew;
 use crate::hub::{Hub, HubParts, HubRuntime, Settings};
 use crate::lyrics::{self, LyricsSettings};
 use crate::ports::{LocalFolders, PictureShelf, SealedPasswords};
@@ -87,10 +92,27 @@ pub async fn assemble(mut setup: Setup) -> Result<Hub<World>, AssembleError> {
         folders: Arc::new(LocalFolders::default()),
         pictures: Arc::new(PictureShelf::new(pictures)),
     });
+    join_crew(&hub, &setup.data_dir).await?;
     take_over(&hub, instances).await?;
     hub.runtime().set_shelves(shelves);
     look_up(&hub, &lyrics).await?;
     Ok(hub)
+}
+
+/// Takes a place among those that work on the queue. Who is alone goes on at once with the sidecars that were left half
+/// done; what others may be at waits for its lease.
+async fn join_crew(hub: &Hub<World>, data_dir: &Path) -> Result<(), AssembleError> {
+    let refused = |error| AssembleError::DataDir {
+        path: data_dir.to_owned(),
+        error,
+    };
+    let mut crew = Crew::join(data_dir).map_err(refused)?;
+    if crew.is_alone() {
+        lyrics::recover(hub).await?;
+        crew.let_in().map_err(refused)?;
+    }
+    hub.runtime().set_crew(crew);
+    Ok(())
 }
 
 /// Takes over what an earlier hub left in the store, whatever became of that one: closes the operations that it left

@@ -6,6 +6,7 @@ pub mod assemble;
 pub mod cli;
 mod client_address;
 pub mod config;
+pub mod crew;
 pub mod demo;
 pub mod hub;
 pub mod lyrics;

@@ -1,11 +1,13 @@
 //! The real world as one bundle: tokio's clock, real sockets, SQLite on its threads, files beside the music.
 
+use crate::crew::Crew;
 use segue_core::io::Runtime;
 use segue_runtime_tokio::clock::TokioClock;
 use segue_runtime_tokio::net::TokioNetwork;
 use segue_runtime_tokio::shelf::FolderShelf;
 use segue_runtime_tokio::store::SqliteStore;
 use std::future::pending;
+use std::sync::{Arc, OnceLock};
 
 /// What a hub in production runs on.
 #[derive(Clone)]
@@ -14,6 +16,7 @@ pub struct World {
     network: TokioNetwork,
     store: SqliteStore,
     shelf: FolderShelf,
+    crew: Arc<OnceLock<Crew>>,
 }
 
 impl World {
@@ -24,6 +27,7 @@ impl World {
             network,
             store,
             shelf: FolderShelf::default(),
+            crew: Arc::default(),
         }
     }
 }
@@ -42,6 +46,12 @@ impl World {
     /// Writes beside the music below these roots, by instance, from now on, and nowhere else.
     pub fn set_shelves(&self, roots: segue_runtime_tokio::shelf::Roots) {
         self.shelf.set_roots(roots);
+    }
+
+    /// Holds this place among those that work on the queue, for as long as the world is used.
+    pub fn set_crew(&self, crew: Crew) {
+        // It is taken once, at the start.
+        let _ = self.crew.set(crew);
     }
 
     /// Stores what was promised and closes the database.

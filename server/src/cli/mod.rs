@@ -17,6 +17,7 @@ mod show;
 mod source;
 mod sync;
 mod user;
+mod work;
 
 pub(crate) use data::{Claim, People};
 pub(crate) use failure::Failure;
@@ -212,6 +213,11 @@ pub enum LyricsCommand {
     Scan(ScanArgs),
     /// Look for the lyrics of one song now, without the library, and say what each provider answered.
     Fetch(FetchArgs),
+    /// Look songs up in this process, until it is told to end.
+    ///
+    /// A hub has workers of its own (`queue.workers`); this adds more, beside it or without it, on the same machine. Each
+    /// process keeps a provider's pace by itself, so that two of them ask twice as often.
+    Work(WorkArgs),
 }
 
 /// `segue lyrics fetch`.
@@ -235,6 +241,17 @@ pub struct FetchArgs {
     /// Print the result as JSON.
     #[arg(long)]
     pub json: bool,
+    #[command(flatten)]
+    #[expect(missing_docs, reason = "flattened")]
+    pub common: Common,
+}
+
+/// `segue lyrics work`.
+#[derive(Args, Debug)]
+pub struct WorkArgs {
+    /// Songs looked up at once; `queue.workers` when not given.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64))]
+    pub workers: Option<u32>,
     #[command(flatten)]
     #[expect(missing_docs, reason = "flattened")]
     pub common: Common,
@@ -480,6 +497,7 @@ async fn run(cli: Cli) -> Result<(), Failure> {
         Command::Sync(args) => sync::sync(args).await,
         Command::Lyrics(LyricsCommand::Scan(args)) => lyrics::scan(args).await,
         Command::Lyrics(LyricsCommand::Fetch(args)) => fetch::fetch(args).await,
+        Command::Lyrics(LyricsCommand::Work(args)) => work::work(args).await,
         Command::Queue(command) => queue::run(command).await,
         Command::User(command) => user::run(command).await,
         Command::Config(ConfigCommand::Check { common }) => config::check(common),

@@ -137,12 +137,21 @@ fn servers<R: HubRuntime>(hub: &Hub<R>) -> BTreeMap<String, Server> {
     servers.collect()
 }
 
+/// Makes sidecars due that earlier processes left half done. For the start, when nobody else works on the queue.
+///
+/// # Errors
+/// The store's.
+pub async fn recover<R: HubRuntime>(hub: &Hub<R>) -> Result<(), StoreError> {
+    let now = hub.clock().wall();
+    let left = hub.write(move |w| w.recover_deliveries(now)).await?;
+    if left > 0 {
+        tracing::info!(sidecars = left, "left half done, and gone on with");
+    }
+    Ok(())
+}
+
 /// Looks songs up with `workers` workers until `stopping` says so; then songs under way are given back.
 pub async fn tend<R: HubRuntime>(hub: Hub<R>, workers: u32, stopping: watch::Receiver<bool>) {
-    let now = hub.clock().wall();
-    if let Err(error) = hub.write(move |w| w.recover_deliveries(now)).await {
-        tracing::error!(%error, "sidecars that were left half done wait for their lease");
-    }
     let working = (0..workers).map(|number| {
         let worker = worker(&hub, number);
         let stop = stopped(stopping.clone());
