@@ -78,10 +78,14 @@ impl<'v> Client<'v> {
 
     /// All songs with what listeners say of them.
     pub(crate) async fn songs(&self) -> Result<Vec<Value>, Gone> {
-        let found = self.rest("search3", "query=&songCount=500").await?;
-        Ok(found["searchResult3"]["song"]
-            .as_array()
-            .cloned()
-            .unwrap_or_default())
+        let mut all = Vec::new();
+        loop {
+            let page = format!("query=&songCount=500&songOffset={}", all.len());
+            let found = self.rest("search3", &page).await?;
+            match found["searchResult3"]["song"].as_array() {
+                Some(songs) if !songs.is_empty() => all.extend(songs.iter().cloned()),
+                Some(_) | None => return Ok(all),
+            }
+        }
     }
 }

@@ -19,10 +19,12 @@ pub(crate) const AUTH: &str = "u=ann&p=sesame&v=1.16.1&c=test";
 /// Where a hub lives: its configuration, its data, its log. Kept for a look when the test fails.
 pub(crate) struct Home(Option<TempDir>);
 
+/// Where the hub logs.
+const LOG: &str = "log";
+
 impl Home {
     /// For a hub that plays from these sources.
     pub(crate) fn new(sources: &[(&str, &Upstream)]) -> Self {
-        let dir = TempDir::new().expect("a folder");
         // Synchronises at its start, and then when it is asked to.
         let mut text = "[sync]\ninterval = \"0s\"\n".to_owned();
         for (id, upstream) in sources {
@@ -32,11 +34,17 @@ impl Home {
                  username = \"alice\"\npassword = \"sesame\"\n"
             );
         }
-        std::fs::write(dir.path().join("segue.toml"), text).expect("written");
+        Home::with(&text)
+    }
+
+    /// With this configuration.
+    pub(crate) fn with(config: &str) -> Self {
+        let dir = TempDir::new().expect("a folder");
+        std::fs::write(dir.path().join("segue.toml"), config).expect("written");
         Home(Some(dir))
     }
 
-    fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.0.as_ref().expect("not dropped").path().join(name)
     }
 
@@ -53,15 +61,25 @@ impl Home {
 
     /// What the last process has logged.
     pub(crate) fn log(&self) -> String {
-        let log = std::fs::read(self.path("log")).unwrap_or_default();
+        self.log_of(LOG)
+    }
+
+    /// What the last process has logged that logs under this name.
+    pub(crate) fn log_of(&self, name: &str) -> String {
+        let log = std::fs::read(self.path(name)).unwrap_or_default();
         String::from_utf8_lossy(&log).into_owned()
     }
 
-    /// Starts the program; it will be killed at `moment`.
+    /// Starts the hub; it will be killed at `moment`.
     pub(crate) fn start(&self, moment: Moment) -> (Victim, Output) {
-        let log = File::create(self.path("log")).expect("a log");
+        self.run(&["serve", "--listen", "127.0.0.1:0"], LOG, moment)
+    }
+
+    /// Starts the program, which logs under this name; it will be killed at `moment`.
+    pub(crate) fn run(&self, arguments: &[&str], log: &str, moment: Moment) -> (Victim, Output) {
+        let log = File::create(self.path(log)).expect("a log");
         let mut child = Command::new(env!("CARGO_BIN_EXE_segue"))
-            .args(["serve", "--listen", "127.0.0.1:0"])
+            .args(arguments)
             .current_dir(self.path(""))
             // Variables of whoever runs the tests are not theirs.
             .env_clear()
@@ -214,17 +232,16 @@ impl Victim {
 
     /// Waits for the greeting; where the hub answers, or `None` when it was killed in its start.
     pub(crate) async fn greeting(&self, output: &mut Output) -> Option<String> {
-        let greeting = async {
-            match output.next_line().await.expect("text") {
-                Some(line) => {
-                    let url = line
-                        .split_once(" listens on ")
-                        .map(|(_, url)| url.to_owned());
-                    Some(url.unwrap_or_else(|| panic!("no greeting: {line:?}")))
-                }
-                None => None,
-            }
-        };
+        let line = self.first_line(output).await?;
+        let url = line
+            .split_once(" listens on ")
+            .map(|(_, url)| url.to_owned());
+        Some(url.unwrap_or_else(|| panic!("no greeting: {line:?}")))
+    }
+
+    /// Waits for the first line that it prints; `None` when it was killed in its start.
+    pub(crate) async fn first_line(&self, output: &mut Output) -> Option<String> {
+        let greeting = async { output.next_line().await.expect("text") };
         let greeting = tokio::time::timeout(START, greeting);
         let mut greeting = std::pin::pin!(greeting);
         let at_moment = std::pin::pin!(self.kill_in_start());
@@ -232,7 +249,7 @@ impl Victim {
             futures_util::future::Either::Left((greeted, _)) => greeted,
             futures_util::future::Either::Right(_) => greeting.await,
         };
-        let url = greeted.expect("the start hangs");
+        let line = greeted.expect("the start hangs");
         match self.moment {
             Moment::Descriptors(_) | Moment::Greeting => {
                 self.kill();
@@ -244,7 +261,7 @@ impl Victim {
             | Moment::Bytes(_)
             | Moment::Acknowledged(_)
             | Moment::Left(_)
-            | Moment::Rest => Some(url.expect("the program ended in its start")),
+            | Moment::Rest => Some(line.expect("the program ended in its start")),
         }
     }
 

@@ -38,18 +38,6 @@ fn essence(song: &Value) -> String {
     fields.map(|field| song[field].to_string()).join(" ")
 }
 
-async fn songs(client: &Client<'_>) -> Result<Vec<Value>, Gone> {
-    let mut all = Vec::new();
-    loop {
-        let page = format!("query=&songCount=500&songOffset={}", all.len());
-        let found = client.rest("search3", &page).await?;
-        match found["searchResult3"]["song"].as_array() {
-            Some(songs) if !songs.is_empty() => all.extend(songs.iter().cloned()),
-            Some(_) | None => return Ok(all),
-        }
-    }
-}
-
 fn essences(songs: &[Value]) -> BTreeSet<String> {
     songs.iter().map(essence).collect()
 }
@@ -93,7 +81,7 @@ async fn life<T>(
 async fn synchronise(client: &Client<'_>) -> Result<Vec<Value>, Gone> {
     let report = client.api("POST", "sync").await?;
     assert_eq!(report["sources"][0]["complete"], true, "{report}");
-    songs(client).await
+    client.songs().await
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -116,7 +104,7 @@ async fn a_sync_killed_between_its_steps_leaves_a_sound_library_and_the_next_mak
 
         source.faults().die().await;
         let left = life(&home, Moment::Rest, async |client| {
-            let left = songs(client).await?;
+            let left = client.songs().await?;
             let albums: BTreeSet<&str> =
                 left.iter().filter_map(|s| s["albumId"].as_str()).collect();
             for album in albums.iter().take(5) {
