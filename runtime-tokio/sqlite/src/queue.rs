@@ -286,12 +286,14 @@ pub enum DeliveryEnd {
     },
     /// It must not be written; why.
     Refused(String),
-    /// It could not be written; nothing of the attempt is left.
+    /// It could not be written.
     Again {
         /// Why.
         reason: String,
         /// When to try again.
         retry_at: Wall,
+        /// Whether something of it may lie there: the intent stays then, to be gone on with.
+        begun: bool,
     },
 }
 

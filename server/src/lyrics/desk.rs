@@ -188,11 +188,19 @@ impl<R: HubRuntime> Desk for HubDesk<R> {
                 tracing::debug!(%reason, "a sidecar is not written");
                 (DeliveryResult::Refused, DeliveryEnd::Refused(reason))
             }
-            ParcelEnd::Again { reason, retry_at } => {
+            ParcelEnd::Again {
+                reason,
+                retry_at,
+                begun,
+            } => {
                 tracing::warn!(%reason, %retry_at, "a sidecar could not be written");
                 (
                     DeliveryResult::Again,
-                    DeliveryEnd::Again { reason, retry_at },
+                    DeliveryEnd::Again {
+                        reason,
+                        retry_at,
+                        begun,
+                    },
                 )
             }
         };

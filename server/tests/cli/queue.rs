@@ -254,6 +254,7 @@ fn files_tell_how_their_sidecars_stand_and_untagged_ones_why_they_are_refused() 
     end(DeliveryEnd::Again {
         reason: "the disk is full".into(),
         retry_at: Wall(4_000_000_000_000),
+        begun: false,
     });
     let shown = show();
     assert!(

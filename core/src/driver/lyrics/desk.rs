@@ -152,6 +152,8 @@ pub enum ParcelEnd {
         reason: String,
         /// When to try again.
         retry_at: Wall,
+        /// Whether something of it may lie there: the intent is kept then.
+        begun: bool,
     },
 }
 

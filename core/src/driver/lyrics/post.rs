@@ -65,6 +65,7 @@ pub(super) async fn post<R: Runtime, D: Desk>(
     let clock = runtime.clock();
     // Nobody else's unfinished file has the name of ours, not even that of an earlier turn.
     let seed = seed ^ parcel.ticket.epoch.unsigned_abs();
+    let mut begun = parcel.begun.is_some();
     let written = match &parcel.begun {
         Some((intent, body)) => {
             let rendered = render(body, style).map(|rendered| rendered.bytes);
@@ -88,6 +89,7 @@ pub(super) async fn post<R: Runtime, D: Desk>(
                 let now = clock.wall();
                 desk.begin_parcel(parcel.ticket, &parcel.document, &intent, now)
                     .await?;
+                begun = true;
                 finish(runtime, &intent, Some(&bytes)).await
             }
             Ok(Planned::End(end)) => Ok(end),
@@ -100,11 +102,14 @@ pub(super) async fn post<R: Runtime, D: Desk>(
         Ok(None) => ParcelEnd::Again {
             reason: "is planned anew".to_owned(),
             retry_at: now,
+            begun: false,
         },
         Err(error) => match waits_for(error, parcel.attempts) {
             Some(wait) => ParcelEnd::Again {
                 reason: error.to_string(),
                 retry_at: now + wait,
+                // A disk that failed may have taken the file all the same: then it is ours.
+                begun,
             },
             None => ParcelEnd::Refused(error.to_string()),
         },

@@ -107,6 +107,7 @@ fn a_refusal_is_final_until_somebody_asks_and_a_failure_comes_again() {
     let full = DeliveryEnd::Again {
         reason: "no space left".into(),
         retry_at: Wall(60),
+        begun: false,
     };
     kit.change(|w| w.end_delivery(row.ticket, &full, Wall(2)))
         .unwrap();
@@ -122,4 +123,33 @@ fn a_refusal_is_final_until_somebody_asks_and_a_failure_comes_again() {
     assert_eq!(claimed(&kit, 9_999), None);
     assert!(kit.change(|w| w.redeliver(row.scan_id, Wall(70))).unwrap());
     assert!(claimed(&kit, 70).is_some());
+}
+
+#[test]
+fn what_a_failed_disk_may_have_taken_stays_in_the_journal() {
+    let kit = wanting(Quality::Line);
+    let row = claimed(&kit, 1).unwrap();
+    kit.change(|w| w.begin_delivery(row.ticket, &row.document_id, &intent(), Wall(2)))
+        .unwrap();
+    let failed = DeliveryEnd::Again {
+        reason: "the disk failed".into(),
+        retry_at: Wall(60),
+        begun: true,
+    };
+    kit.change(|w| w.end_delivery(row.ticket, &failed, Wall(3)))
+        .unwrap();
+    assert_eq!(claimed(&kit, 59), None);
+    let row = claimed(&kit, 60).unwrap();
+    assert_eq!(row.intent, Some((intent(), row.document_id.clone())));
+    assert_eq!(row.attempts, 1);
+    kit.change(|w| w.end_delivery(row.ticket, &delivered(), Wall(61)))
+        .unwrap();
+    assert!(
+        kit.reader
+            .delivery_of(row.scan_id)
+            .unwrap()
+            .unwrap()
+            .delivered
+            .is_some()
+    );
 }

@@ -142,7 +142,22 @@ impl Writer {
                 ),
                 params![ticket.delivery_id, ticket.epoch, now.0, reason],
             )?,
-            DeliveryEnd::Again { reason, retry_at } => self.run(
+            DeliveryEnd::Again {
+                reason,
+                retry_at,
+                begun: true,
+            } => self.run(
+                &format!(
+                    "UPDATE deliveries SET owner = NULL, next_attempt_at = ?5, attempts = attempts + 1, reason = ?4, \
+                     updated_at = ?3 WHERE {HELD}"
+                ),
+                params![ticket.delivery_id, ticket.epoch, now.0, reason, retry_at.0],
+            )?,
+            DeliveryEnd::Again {
+                reason,
+                retry_at,
+                begun: false,
+            } => self.run(
                 &format!(
                     "UPDATE deliveries SET status = 'wanted', next_attempt_at = iif({again}, ?3, ?5), attempts = attempts + 1, \
                      reason = ?4, {CLEARED} WHERE {HELD}"
