@@ -8,6 +8,7 @@ mod faults;
 pub mod keeper;
 mod listener;
 mod log;
+pub mod lyrics;
 pub mod marks;
 pub mod outcome;
 pub mod replay;
