@@ -164,6 +164,8 @@ pub enum Twin {
     ReleaseCounted,
     /// Plain lyrics replace timed ones.
     QualityFalls,
+    /// A sidecar is written before anything says so.
+    JournalSkipped,
 
     /// Activity begins before it is known who serves.
     ActivityBeforeWinner,
@@ -269,6 +271,9 @@ impl Twin {
         Twin::QualityFalls,
     ];
 
+    /// The bugs in how workers deliver, which stories about lookups must show.
+    pub const DELIVERY: [Twin; 1] = [Twin::JournalSkipped];
+
     /// The bugs in the server, which only a whole product can show.
     pub const SERVER: [Twin; 9] = [
         Twin::ActivityBeforeWinner,
@@ -342,6 +347,7 @@ impl Twin {
             Twin::StampRenewed => "Q7",
             Twin::LeaseIgnored | Twin::HeartbeatLost => "Q4",
             Twin::QualityFalls => "S3",
+            Twin::JournalSkipped => "6, journal",
             Twin::ActivityBeforeWinner => "3.10",
             Twin::ActivityNeverClosed | Twin::ResumedUnlisted => "F6",
             Twin::FailureUnrecorded => "3.10",

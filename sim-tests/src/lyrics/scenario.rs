@@ -28,6 +28,8 @@ pub struct Scenario {
     pub puts: Vec<(u64, Put)>,
     /// What goes wrong: after so many milliseconds from the one before.
     pub faults: Vec<(u64, Fault)>,
+    /// Milliseconds from the last of these until all is healed.
+    pub healed_after: u64,
 }
 
 /// What is known of one song.
@@ -170,6 +172,7 @@ impl Scenario {
             }],
             puts: vec![(100, Put { song: 0, times: 1 })],
             faults: Vec::new(),
+            healed_after: 300_000,
         }
     }
 }

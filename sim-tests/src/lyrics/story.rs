@@ -124,7 +124,7 @@ impl World {
         select(acting, power).await;
         let power = pin!(self.see_to_the_power());
         // What was ordered for later may still come.
-        let later = pin!(sleep(Duration::from_secs(scenario.seed % 7)));
+        let later = pin!(sleep(Duration::from_millis(scenario.healed_after)));
         select(later, power).await;
         self.heal(scenario);
         let healed = self.ground.clock.now();

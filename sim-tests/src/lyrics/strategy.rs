@@ -23,6 +23,7 @@ pub fn story(seed: u64) -> Scenario {
         faults: (0..dice.index(6))
             .map(|_| (dice.between(0, 4_000), fault(&mut dice, processes, lanes)))
             .collect(),
+        healed_after: dice.between(0, 6_000),
         songs,
     }
 }

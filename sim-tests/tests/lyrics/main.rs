@@ -3,3 +3,4 @@
 
 mod random;
 mod replay;
+mod stories;

@@ -8,6 +8,7 @@ use crate::io::{Clock, Digest, Runtime, Shelf, ShelfError, StoreError};
 use crate::lyrics::document::Document;
 use crate::lyrics::lrc::{LrcStyle, WriteOptions};
 use crate::lyrics::{Lyrics, lrc, plain};
+use crate::twin::{self, Twin};
 use bytes::Bytes;
 use std::time::Duration;
 
@@ -87,9 +88,11 @@ pub(super) async fn post<R: Runtime, D: Desk>(
         None => match planned(runtime, style, seed, parcel).await {
             Ok(Planned::Write(intent, bytes)) => {
                 let now = clock.wall();
-                desk.begin_parcel(parcel.ticket, &parcel.document, &intent, now)
-                    .await?;
-                begun = true;
+                if !twin::is(Twin::JournalSkipped) {
+                    desk.begin_parcel(parcel.ticket, &parcel.document, &intent, now)
+                        .await?;
+                    begun = true;
+                }
                 finish(runtime, &intent, Some(&bytes)).await
             }
             Ok(Planned::End(end)) => Ok(end),
