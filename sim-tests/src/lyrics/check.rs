@@ -75,7 +75,7 @@ fn windows(scenario: &Scenario, outcome: &Outcome, broken: &mut Vec<String>) {
             continue;
         }
         let title = TITLES[answered.song];
-        for lane in 0..scenario.lanes.len() {
+        for (lane, name) in NAMES.iter().enumerate().take(scenario.lanes.len()) {
             let quality = match outcome.knows[answered.song][lane] {
                 Knows::Plain => Quality::Plain,
                 Knows::Line => Quality::Line,
@@ -85,10 +85,7 @@ fn windows(scenario: &Scenario, outcome: &Outcome, broken: &mut Vec<String>) {
                 continue;
             };
             if quality > answered.quality && arrived + SLACK < answered.at {
-                broken.push(format!(
-                    "D6: {title} gets less than {} had said",
-                    NAMES[lane]
-                ));
+                broken.push(format!("D6: {title} gets less than {} had said", name));
             }
             let wait = match scenario.race_wait {
                 Some(millis) if quality == Quality::Plain => Duration::from_millis(millis),
@@ -97,7 +94,7 @@ fn windows(scenario: &Scenario, outcome: &Outcome, broken: &mut Vec<String>) {
             if arrived + wait + SLACK < answered.at {
                 broken.push(format!(
                     "D7: {title} waits for too long after {} had it",
-                    NAMES[lane]
+                    name
                 ));
             }
         }
@@ -140,7 +137,7 @@ fn arrived(outcome: &Outcome, answered: &Answered, lane: usize) -> Option<Tick> 
 fn ends(scenario: &Scenario, outcome: &Outcome, broken: &mut Vec<String>) {
     if !outcome.settled {
         let rows = outcome.look.rows.iter();
-        let rows: Vec<String> = rows.map(|row| shown(row)).collect();
+        let rows: Vec<String> = rows.map(shown).collect();
         broken.push(format!(
             "liveness: all is well, and it does not settle: {rows:?}"
         ));
@@ -199,9 +196,7 @@ fn folder(scenario: &Scenario, outcome: &Outcome, broken: &mut Vec<String>) {
     for parcel in &outcome.look.parcels {
         let path = &parcel.file.path;
         let name = path.rsplit_once('/').map_or("", |(_, name)| name);
-        let title = name
-            .trim_end_matches(".flac")
-            .trim_end_matches(|c| c == '0' || c == '1');
+        let title = name.trim_end_matches(".flac").trim_end_matches(['0', '1']);
         let Some(song) = number_of(title.trim_end()) else {
             broken.push(format!("Q5: nobody has {path}"));
             continue;

@@ -80,7 +80,9 @@ fn simpler(scenario: &Scenario) -> Vec<Scenario> {
         }
     };
     for n in 0..scenario.faults.len() {
-        with(&|s| drop(s.faults.remove(n)));
+        with(&|s| {
+            s.faults.remove(n);
+        });
     }
     for n in 0..scenario.puts.len() {
         with(&|s| {
