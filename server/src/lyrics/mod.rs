@@ -26,7 +26,8 @@ use segue_sqlite::LaneStateRow;
 use std::collections::BTreeMap;
 use std::pin::pin;
 use std::sync::Arc;
-use tokio::sync::watch;
+/// The channel through which [`tend`] is told to stop.
+pub use tokio::sync::watch;
 
 /// What a hub knows of looking songs up.
 #[derive(Debug)]

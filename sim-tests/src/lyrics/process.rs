@@ -8,6 +8,7 @@ use bytes::Bytes;
 use madsim::runtime::{Handle, NodeHandle};
 use madsim::time::sleep;
 use segue::hub::{Folders, Hub, HubParts, Passwords, Pictures, Settings};
+use segue::lyrics::watch;
 use segue::lyrics::{self, LyricsSettings};
 use segue_core::Tick;
 use segue_core::breaker::Phase;
@@ -19,7 +20,6 @@ use std::future::pending;
 use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
-use tokio::sync::watch;
 
 /// One request of a process to a lane.
 #[derive(Clone, Debug, PartialEq, Eq)]
