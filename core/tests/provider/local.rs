@@ -154,7 +154,7 @@ fn what_cannot_be_read_is_passed_over() {
 fn the_language_of_a_tag_is_kept_unless_it_is_a_filler() {
     for (lang, kept) in [
         (Some("eng"), Some("eng")),
-        (Some("XXX"), None),
+        (Some("Xxx"), None),
         (Some("und"), None),
         (Some("   "), None),
         (None, None),
