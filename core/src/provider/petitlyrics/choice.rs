@@ -4,7 +4,6 @@
 use super::answer::Entry;
 use crate::catalog::normalise::{fold, split_version};
 use crate::lyrics::{Matched, Song};
-use std::collections::BTreeMap;
 
 /// Titles less alike than this, in percent, are other titles.
 const TITLE_FLOOR: u32 = 60;
@@ -76,25 +75,8 @@ fn likeness(a: &str, b: &str) -> u32 {
     if a == b {
         return 100;
     }
-    let (first, second) = (pairs(&a), pairs(&b));
-    let common: usize = first
-        .iter()
-        .map(|(pair, count)| (*count).min(second.get(pair).copied().unwrap_or(0)))
-        .sum();
-    let all = first.values().sum::<usize>() + second.values().sum::<usize>();
-    match all {
-        0 => 0,
-        all => u32::try_from(200 * common / all).unwrap_or(0).min(99),
-    }
-}
-
-fn pairs(text: &str) -> BTreeMap<(char, char), usize> {
-    let letters = || text.chars().filter(|letter| *letter != ' ');
-    let mut pairs = BTreeMap::new();
-    for pair in letters().zip(letters().skip(1)) {
-        *pairs.entry(pair).or_insert(0) += 1;
-    }
-    pairs
+    // Between 0 and 1, so it fits.
+    ((strsim::sorensen_dice(&a, &b) * 100.0) as u32).min(99)
 }
 
 #[cfg(test)]
