@@ -3,6 +3,7 @@
 //! A [`Scenario`](scenario::Scenario) says who listens to what and what goes wrong; [`story::run`] plays it and hands back an
 //! [`Outcome`](outcome::Outcome); [`check::check`] holds that against the contracts. See `docs/simulation.md`.
 
+pub mod alone;
 pub mod check;
 mod faults;
 pub mod keeper;

@@ -1,5 +1,6 @@
 //! The acts of a run: first things go wrong, then all is healed and must be well.
 
+use crate::alone::{self, alone};
 use crate::keeper::Done;
 use crate::listener::Listener;
 use crate::outcome::{Act, Heard, Outcome};
@@ -14,10 +15,10 @@ use madsim::time::sleep;
 use segue_core::Tick;
 use segue_core::driver::lock;
 use segue_core::io::{Accepted, Clock, Network};
-use segue_runtime_sim::{Entry, Timeline};
+use segue_runtime_sim::Timeline;
 use std::cell::Cell;
 use std::collections::BTreeMap;
-use std::panic::{resume_unwind, set_hook, take_hook};
+use std::panic::{set_hook, take_hook};
 use std::sync::Once;
 use std::time::Duration;
 
@@ -31,13 +32,7 @@ const SUSPECT: Duration = Duration::from_secs(61);
 const QUIET: Duration = Duration::from_secs(30);
 
 /// What a run came to.
-#[derive(Clone, Debug)]
-pub struct Run {
-    /// What can be compared and checked; or why there is nothing, for instance a broken assertion.
-    pub outcome: Result<Outcome, String>,
-    /// What happened, in order.
-    pub timeline: Vec<Entry>,
-}
+pub type Run = alone::Run<Outcome>;
 
 /// Plays a scenario, in a thread of its own: `HashMap` and `getrandom` are only seeded in one that has
 /// used neither yet.
@@ -50,27 +45,7 @@ pub fn run_within(
     scenario: &Scenario,
     within: impl FnOnce(&mut dyn FnMut() -> Outcome) -> Outcome + Send,
 ) -> Run {
-    let lines = Timeline::default();
-    let finished = std::thread::scope(|scope| {
-        let lines = Timeline::clone(&lines);
-        let thread = std::thread::Builder::new()
-            .name("simulation".to_owned())
-            .stack_size(16 * 1024 * 1024)
-            .spawn_scoped(scope, move || {
-                within(&mut || simulate(scenario, Timeline::clone(&lines)))
-            });
-        match thread {
-            Ok(thread) => thread.join(),
-            Err(error) => resume_unwind(Box::new(format!("no thread: {error}"))),
-        }
-    });
-    let outcome = finished.map_err(|panic| {
-        let text = panic.downcast_ref::<String>().map(String::as_str);
-        let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
-        format!("panicked: {}", text.unwrap_or("of something"))
-    });
-    let timeline = lock(&lines).clone();
-    Run { outcome, timeline }
+    alone(within, |lines| simulate(scenario, lines))
 }
 
 thread_local! {

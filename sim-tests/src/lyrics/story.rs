@@ -5,6 +5,7 @@ use super::history::{Answered, Counts, Look};
 use super::process::Call;
 use super::scenario::{Answer, Knows, Scenario};
 use super::world::World;
+use crate::alone::{self, alone};
 use bytes::Bytes;
 use futures_util::future::{join, select};
 use madsim::Config;
@@ -14,10 +15,9 @@ use segue_core::Tick;
 use segue_core::driver::lock;
 use segue_core::io::{Clock, Place};
 use segue_core::queue::Status;
-use segue_runtime_sim::{Entry, Timeline};
+use segue_runtime_sim::Timeline;
 use segue_sqlite::{QueueDetail, TargetRow};
 use std::collections::{BTreeMap, BTreeSet};
-use std::panic::resume_unwind;
 use std::pin::pin;
 use std::time::Duration;
 
@@ -27,14 +27,8 @@ const PATIENCE: Duration = Duration::from_secs(3 * 3600);
 /// Longer than anything that was cancelled takes to go away.
 const QUIET: Duration = Duration::from_secs(30);
 
-/// What a story came to.
-#[derive(Clone, Debug)]
-pub struct Run {
-    /// What can be checked; or why there is nothing, for instance a broken assertion.
-    pub outcome: Result<Outcome, String>,
-    /// What happened, in order.
-    pub timeline: Vec<Entry>,
-}
+/// What a run came to.
+pub type Run = alone::Run<Outcome>;
 
 /// What is left at the end, and what happened on the way.
 #[derive(Clone, Debug)]
@@ -81,27 +75,7 @@ pub fn run_within(
     scenario: &Scenario,
     within: impl FnOnce(&mut dyn FnMut() -> Outcome) -> Outcome + Send,
 ) -> Run {
-    let lines = Timeline::default();
-    let finished = std::thread::scope(|scope| {
-        let lines = Timeline::clone(&lines);
-        let thread = std::thread::Builder::new()
-            .name("simulation".to_owned())
-            .stack_size(16 * 1024 * 1024)
-            .spawn_scoped(scope, move || {
-                within(&mut || simulate(scenario, Timeline::clone(&lines)))
-            });
-        match thread {
-            Ok(thread) => thread.join(),
-            Err(error) => resume_unwind(Box::new(format!("no thread: {error}"))),
-        }
-    });
-    let outcome = finished.map_err(|panic| {
-        let text = panic.downcast_ref::<String>().map(String::as_str);
-        let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
-        format!("panicked: {}", text.unwrap_or("of something"))
-    });
-    let timeline = lock(&lines).clone();
-    Run { outcome, timeline }
+    alone(within, |lines| simulate(scenario, lines))
 }
 
 fn simulate(scenario: &Scenario, lines: Timeline) -> Outcome {
