@@ -95,6 +95,8 @@ impl Intent {
             Seen::File(there) if Some(there) == self.replaces => self.publish(facts, progress),
             Seen::Absent => self.publish(facts, progress),
             Seen::File(_) | Seen::Other if facts.temp != Seen::Absent => Step::Discard,
+            // What was discarded must not come back once nobody knows its name any more.
+            Seen::File(_) | Seen::Other if !progress.settled => Step::Settle,
             Seen::File(_) | Seen::Other => Step::Undo(Left::NotOurs),
         }
     }

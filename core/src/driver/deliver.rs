@@ -34,7 +34,7 @@ pub async fn deliver<S: Shelf>(
         match intent.next(&facts, &progress) {
             Step::Stage => {
                 let Some(bytes) = bytes else {
-                    shelf.discard(&intent.temp).await?;
+                    gone(shelf, &intent.temp).await?;
                     return Ok(Delivered::Stale);
                 };
                 let staged = shelf
@@ -78,6 +78,15 @@ pub async fn deliver<S: Shelf>(
     }
     shelf.discard(&intent.temp).await?;
     Err(ShelfError::Changed)
+}
+
+/// Removes an unfinished file, for good.
+///
+/// # Errors
+/// What the shelf says.
+pub async fn gone<S: Shelf>(shelf: &S, temp: &Place) -> Result<(), ShelfError> {
+    shelf.discard(temp).await?;
+    shelf.settle(temp).await
 }
 
 /// Somebody was faster: the next look tells what to make of it.

@@ -39,7 +39,7 @@ pub use group::Group;
 pub use queue::{
     Cached, Completed, DeliveredFile, DeliveryEnd, DeliveryIntent, DeliveryRow, DeliveryStatus,
     DeliveryTicket, Discardable, EnqueueReport, Enqueued, LaneStateRow, QueueDetail, QueueRow,
-    TargetRow, TargetStatus, TrackLyrics, Wakeup,
+    TargetRow, TargetStatus, TrackLyrics, Unfinished, Wakeup,
 };
 pub use read::Reader;
 pub use read::catalog::Playable;

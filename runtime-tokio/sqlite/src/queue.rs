@@ -326,6 +326,17 @@ pub struct DeliveryRow {
     pub reason: Option<String>,
 }
 
+/// An unfinished file that no delivery knows any more, and that may still lie somewhere.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unfinished {
+    /// The folder's instance.
+    pub instance_id: String,
+    /// Path below its root.
+    pub path: String,
+    /// When its delivery let go of it.
+    pub since: Wall,
+}
+
 /// Rows that may go. See [`crate::Reader::discardable`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Discardable {

@@ -65,6 +65,34 @@ fn a_file_from_before_the_lyrics_keeps_its_rows_and_has_an_empty_queue() {
 }
 
 #[test]
+fn a_file_from_before_unfinished_files_were_remembered_remembers_those_under_way() {
+    const SECOND: &str = include_str!("../migrations/002-people-and-activity.sql");
+    const THIRD: &str = include_str!("../migrations/003-ratings.sql");
+    const FOURTH: &str = include_str!("../migrations/004-lyrics.sql");
+    let rows = "INSERT INTO scan_results (id, track_id, instance_id, remote_id, path, artist, title, status, created_at)
+          VALUES (1, 'tr1', 'shelf', 'r1', 'A/1.flac', 'Ada', 'Blot', 'done', 1);
+        INSERT INTO deliveries (scan_id, status, next_attempt_at, wanted_document, intent_document, intent_sidecar,
+          intent_temp, intent_new_hash, created_at, updated_at)
+          VALUES (1, 'intent', 1, 1, 1, 'A/1.lrc', 'A/.1.tmp', 'new', 1, 7);";
+    let (_dir, path) = file_with(&format!("{FIRST}{SECOND}{THIRD}{FOURTH}{rows}"), 4);
+    let db = Db::open(&path).unwrap();
+    let raw = rusqlite::Connection::open(&path).unwrap();
+    raw.pragma_update(None, "foreign_keys", true).unwrap();
+    raw.execute("DELETE FROM scan_results", []).unwrap();
+    let left = db.reader().unwrap().unfinished(9).unwrap();
+    assert_eq!(left.len(), 1, "the row went, the file may be there");
+    assert_eq!(
+        (
+            left[0].instance_id.as_str(),
+            left[0].path.as_str(),
+            left[0].since
+        ),
+        ("shelf", "A/.1.tmp", Wall(7))
+    );
+    assert_eq!(db.reader().unwrap().deliveries(0, 9).unwrap(), []);
+}
+
+#[test]
 fn a_file_of_a_later_version_is_refused_with_advice_and_not_touched() {
     let (_dir, path) = file_with("CREATE TABLE from_the_future (x);", 4_000);
     let before = std::fs::read(&path).unwrap();

@@ -4,12 +4,14 @@
 //! beside each hub, in production and in simulations alike.
 
 mod desk;
+mod leftovers;
 mod newcomers;
 mod restore;
 mod settings;
 mod sweep;
 
 pub use desk::HubDesk;
+pub use leftovers::remove_leftovers;
 pub use newcomers::ask_new_lanes;
 pub use restore::restore_missing;
 pub use settings::{CommandSpec, LyricsSettings};

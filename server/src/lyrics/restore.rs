@@ -3,6 +3,7 @@
 //! Looked for after each pass over the library, which has just read the same folders. One that was edited, or moved and
 //! replaced by another, is there: it stays as it is (S2).
 
+use super::remove_leftovers;
 use crate::hub::{Hub, HubRuntime};
 use crate::wanted::sidecars;
 use segue_core::io::{Clock, Place, Seen, Shelf, StoreError};
@@ -11,9 +12,14 @@ use segue_sqlite::{DeliveryRow, DeliveryStatus};
 /// Deliveries looked at between two questions to the store.
 const PAGE: usize = 200;
 
-/// Restores after each pass, until it is dropped.
+/// Removes and restores at the start and after each pass, until it is dropped.
 pub(super) async fn tend<R: HubRuntime>(hub: &Hub<R>) {
     loop {
+        match remove_leftovers(hub).await {
+            Ok(0) => {}
+            Ok(count) => tracing::info!(count, "unfinished files were left, and are removed"),
+            Err(error) => tracing::error!(%error, "unfinished files could not be looked for"),
+        }
         match restore_missing(hub).await {
             Ok(0) => {}
             Ok(count) => tracing::info!(count, "sidecars are gone, and are written again"),

@@ -3,7 +3,7 @@
 use super::desk::{Desk, Parcel, ParcelEnd};
 use crate::delivery::{Beside, Form, Intent, Left, Ours, Plan, Wanted, plan, sidecar, temp};
 use crate::dispatch::Quality;
-use crate::driver::deliver::{Delivered, deliver};
+use crate::driver::deliver::{Delivered, deliver, gone};
 use crate::io::{Clock, Digest, Runtime, Shelf, ShelfError, StoreError};
 use crate::lyrics::document::Document;
 use crate::lyrics::lrc::{LrcStyle, WriteOptions};
@@ -127,7 +127,7 @@ async fn taken_over<R: Runtime>(
     begun: &Intent,
     seed: u64,
 ) -> Result<Intent, ShelfError> {
-    runtime.shelf().discard(&begun.temp).await?;
+    gone(runtime.shelf(), &begun.temp).await?;
     Ok(Intent {
         temp: temp(&begun.target, begun.new, seed),
         ..begun.clone()

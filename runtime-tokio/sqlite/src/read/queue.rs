@@ -3,7 +3,7 @@
 use super::{Reader, limit};
 use crate::queue::{
     DELIVERY, Discardable, LANE_COLUMNS, QUEUE_COLUMNS, QueueDetail, QueueRow, TARGET_COLUMNS,
-    TargetRow, Wakeup, delivery_row, lane_entry, queue_row, target_row,
+    TargetRow, Unfinished, Wakeup, delivery_row, lane_entry, queue_row, target_row,
 };
 use crate::{DeliveryRow, Result};
 use rusqlite::params;
@@ -238,6 +238,26 @@ impl Reader {
             &format!("{DELIVERY} WHERE d.id > ?1 ORDER BY d.id LIMIT ?2"),
             params![after, limit(count)],
             delivery_row,
+        )
+    }
+
+    /// Unfinished files that no delivery knows any more, those let go of first first, without those that one has begun anew.
+    ///
+    /// # Errors
+    /// SQLite's own.
+    pub fn unfinished(&self, count: usize) -> Result<Vec<Unfinished>> {
+        self.all(
+            "SELECT u.instance_id, u.path, u.since FROM unfinished u WHERE NOT EXISTS (SELECT 1 FROM deliveries d \
+             JOIN scan_results s ON s.id = d.scan_id WHERE d.intent_temp = u.path AND s.instance_id = u.instance_id) \
+             ORDER BY u.since, u.instance_id, u.path LIMIT ?1",
+            [limit(count)],
+            |c| {
+                Ok(Unfinished {
+                    instance_id: c.next()?,
+                    path: c.next()?,
+                    since: c.wall()?,
+                })
+            },
         )
     }
 

@@ -153,3 +153,38 @@ fn what_a_failed_disk_may_have_taken_stays_in_the_journal() {
             .is_some()
     );
 }
+
+#[test]
+fn the_name_of_an_unfinished_file_is_kept_until_it_is_forgotten() {
+    let kit = wanting(Quality::Line);
+    let begin = |temp: &str, now: i64| {
+        let row = claimed(&kit, now).unwrap();
+        let intent = DeliveryIntent {
+            temp: temp.into(),
+            ..intent()
+        };
+        kit.change(|w| w.begin_delivery(row.ticket, &row.document_id, &intent, Wall(now)))
+            .unwrap();
+        row.ticket
+    };
+    let unfinished = || kit.reader.unfinished(9).unwrap();
+    let paths = || unfinished().into_iter().map(|u| u.path).collect::<Vec<_>>();
+    begin("A/.1.tmp", 1);
+    assert!(unfinished().is_empty(), "the journal has it");
+    let second = begin("A/.2.tmp", 11);
+    assert_eq!(paths(), ["A/.1.tmp"], "another turn has another name");
+    let refused = DeliveryEnd::Refused("the file there is not ours".into());
+    kit.change(|w| w.end_delivery(second, &refused, Wall(12)))
+        .unwrap();
+    assert_eq!(paths(), ["A/.1.tmp", "A/.2.tmp"]);
+
+    kit.change(|w| w.redeliver(1, Wall(20))).unwrap();
+    let third = begin("A/.1.tmp", 20);
+    assert_eq!(paths(), ["A/.2.tmp"], "the journal has it again");
+    kit.change(|w| w.end_delivery(third, &delivered(), Wall(21)))
+        .unwrap();
+    for file in unfinished() {
+        kit.change(|w| w.forget_unfinished(&file)).unwrap();
+    }
+    assert!(unfinished().is_empty());
+}

@@ -1,7 +1,7 @@
 //! The journal of sidecars (contracts section 6): what is wanted, an intent before the first byte, and how it ended.
 
 use crate::queue::{
-    DELIVERY, DeliveryEnd, DeliveryIntent, DeliveryRow, DeliveryTicket, delivery_row,
+    DELIVERY, DeliveryEnd, DeliveryIntent, DeliveryRow, DeliveryTicket, Unfinished, delivery_row,
 };
 use crate::{Error, Result, Writer};
 use rusqlite::params;
@@ -82,6 +82,7 @@ impl Writer {
         intent: &DeliveryIntent,
         now: Wall,
     ) -> Result<()> {
+        self.let_go(ticket, Some(&intent.temp), now)?;
         let sql = format!(
             "UPDATE deliveries SET status = 'intent', intent_document = (SELECT number FROM documents WHERE id = ?3), \
              intent_sidecar = ?4, intent_temp = ?5, intent_old_hash = ?6, intent_new_hash = ?7, updated_at = ?8 WHERE {HELD} \
@@ -125,6 +126,13 @@ impl Writer {
         const CLEARED: &str = "owner = NULL, intent_document = NULL, intent_sidecar = NULL, intent_temp = NULL, \
             intent_old_hash = NULL, intent_new_hash = NULL, updated_at = ?3";
         let again = "coalesce(intent_document, wanted_document) <> wanted_document";
+        match end {
+            // It has become the sidecar, or stays in the journal.
+            DeliveryEnd::Delivered { .. } | DeliveryEnd::Again { begun: true, .. } => {}
+            DeliveryEnd::Refused(_) | DeliveryEnd::Again { begun: false, .. } => {
+                self.let_go(ticket, None, now)?;
+            }
+        }
         let touched = match end {
             DeliveryEnd::Delivered { sidecar, hash } => self.run(
                 &format!(
@@ -169,6 +177,30 @@ impl Writer {
             0 => Err(Error::StaleClaim),
             _ => Ok(()),
         }
+    }
+
+    /// Remembers the name of the unfinished file that this delivery is about to forget, unless it stays the same: whoever
+    /// had an earlier turn may only be slow, and still make it.
+    fn let_go(&self, ticket: DeliveryTicket, next: Option<&str>, now: Wall) -> Result<()> {
+        self.run(
+            "INSERT INTO unfinished (instance_id, path, since) SELECT s.instance_id, d.intent_temp, ?3 FROM deliveries d \
+             JOIN scan_results s ON s.id = d.scan_id WHERE d.id = ?1 AND d.epoch = ?2 AND d.intent_temp IS NOT NULL \
+             AND d.intent_temp IS NOT ?4 ON CONFLICT (instance_id, path) DO UPDATE SET since = excluded.since",
+            params![ticket.delivery_id, ticket.epoch, now.0, next],
+        )?;
+        Ok(())
+    }
+
+    /// Forgets the name of an unfinished file that is gone for good.
+    ///
+    /// # Errors
+    /// SQLite's own.
+    pub fn forget_unfinished(&self, file: &Unfinished) -> Result<()> {
+        self.run(
+            "DELETE FROM unfinished WHERE instance_id = ?1 AND path = ?2 AND since = ?3",
+            params![file.instance_id, file.path, file.since.0],
+        )?;
+        Ok(())
     }
 
     /// Has a sidecar written again, because it is gone or its owner asks for it. Whether there was one to write.
