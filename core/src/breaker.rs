@@ -56,13 +56,15 @@ pub struct Policy {
     pub probes: u32,
     /// How long after its admission a probe holds its slot and its verdict counts (B9).
     pub probe_deadline: Duration,
+    /// While a probe is out, how soon the others are to ask again: it may be back long before its deadline.
+    pub probe_recheck: Duration,
 }
 
 impl Policy {
     /// For stream sources: one failure keeps a source out for `suspect`, and waits do not grow.
     ///
     /// The probe deadline is twice the whole opening budget (15 s, contracts 3.3), so only a hung
-    /// driver meets it.
+    /// driver meets it. Nobody waits for a probe there: a listener is given another source.
     pub fn instance(suspect: Duration) -> Self {
         Policy {
             base: suspect,
@@ -70,10 +72,13 @@ impl Policy {
             transient_threshold: 1,
             probes: 1,
             probe_deadline: Duration::from_secs(30),
+            probe_recheck: Duration::from_secs(30),
         }
     }
 
-    /// For lyrics lanes: patient with hiccups, ever more patient with a lane that throttles.
+    /// For lyrics lanes: patient with hiccups, ever more patient with a lane that throttles. Songs that want a lane
+    /// whose probe is out are looked at again every two seconds, so that none waits for long once it is well; that
+    /// asks no lane, and a probe is out for as long as one lookup takes.
     pub fn provider() -> Self {
         Policy {
             base: Duration::from_secs(60),
@@ -81,6 +86,7 @@ impl Policy {
             transient_threshold: 5,
             probes: 1,
             probe_deadline: Duration::from_secs(60),
+            probe_recheck: Duration::from_secs(2),
         }
     }
 
@@ -110,6 +116,7 @@ impl Policy {
             transient_threshold: self.transient_threshold.max(1),
             probes: self.probes.max(1),
             probe_deadline: self.probe_deadline.max(Duration::from_nanos(1)),
+            probe_recheck: self.probe_recheck.max(Duration::from_nanos(1)),
             ..self
         }
     }
@@ -266,7 +273,9 @@ impl Breaker {
             State::Closed { .. } => Admission::Granted(self.permit(false)),
             State::Open { until, .. } if now < *until => Admission::Refused { until: *until },
             State::Open { probes, .. } => match first_free(probes, self.policy.probes, now) {
-                Some(until) if !twin::is(Twin::ProbeFlood) => Admission::Refused { until },
+                Some(free) if !twin::is(Twin::ProbeFlood) => Admission::Refused {
+                    until: free.min(now + self.policy.probe_recheck),
+                },
                 Some(_) | None => self.probe(now),
             },
         }

@@ -154,7 +154,7 @@ impl History {
                 Err(earliest.min(until))
             }
             (false, _) if slots.len() < self.policy.probes as usize => Ok(()),
-            (false, _) => Err(first.unwrap()),
+            (false, _) => Err(first.unwrap().min(now + self.policy.probe_recheck)),
         }
     }
 

@@ -63,6 +63,7 @@ pub(crate) fn policies() -> [Policy; 4] {
         transient_threshold: 2,
         probes: 1,
         probe_deadline: Duration::from_secs(5),
+        probe_recheck: Duration::from_secs(3),
     };
     [
         small,

@@ -232,6 +232,19 @@ fn last_resort_still_out_when_the_window_ends_is_the_probe() {
 }
 
 #[test]
+fn who_wants_a_provider_whose_probe_is_out_asks_again_in_two_seconds_and_not_after_its_deadline() {
+    let (mut b, now) = half_open(Policy::provider());
+    let probe = granted(b.admit(now));
+    let soon = now + Duration::from_secs(2);
+    assert_eq!(b.admit(now), Admission::Refused { until: soon });
+    let late = now + Duration::from_secs(59);
+    let free = now + MINUTE;
+    assert_eq!(b.admit(late), Admission::Refused { until: free });
+    b.settle(late, probe, Signal::Success);
+    assert!(!granted(b.admit(late)).is_probe());
+}
+
+#[test]
 fn a_lane_that_is_not_registered_is_refused_and_shows_nothing() {
     let mut bank = Bank::new();
     assert!(matches!(bank.admit(Lane(1), T0), Admission::Refused { .. }));
@@ -272,6 +285,7 @@ fn a_policy_of_zeros_does_not_wedge() {
         transient_threshold: 0,
         probes: 0,
         probe_deadline: Duration::ZERO,
+        probe_recheck: Duration::ZERO,
     };
     let mut b = Breaker::new(zero);
     tell(&mut b, T0, Signal::Transient);

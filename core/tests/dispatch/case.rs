@@ -135,6 +135,7 @@ impl Case {
             transient_threshold: 2,
             probes: 1,
             probe_deadline: Duration::from_secs(60),
+            probe_recheck: Duration::from_secs(60),
         };
         for entry in &self.lanes {
             let lane = Lane(entry.lane);

@@ -51,6 +51,7 @@ pub(crate) fn policies() -> [Policy; 3] {
         transient_threshold: 1,
         probes: 1,
         probe_deadline: 2 * second,
+        probe_recheck: second,
     };
     let provider = Policy {
         base: 2 * second,

@@ -6,7 +6,7 @@ mod toy;
 
 use desk::{Memory, Script, Scripted};
 use segue_core::Wall;
-use segue_core::breaker::Policy;
+use segue_core::breaker::{Admission, Bank, Policy, Signal};
 use segue_core::dispatch::Mode;
 use segue_core::driver::lyrics::{Codec, Done, End, Lanes, Rulebook, Worker};
 use segue_core::io::Clock;
@@ -171,6 +171,35 @@ fn d8_who_waits_in_line_does_not_call_a_lane_that_has_opened_meanwhile() {
     assert_eq!(ended.len(), 2);
     let back = |(_, end): &(String, End)| matches!(end, End::Release { .. });
     assert!(ended.iter().all(back), "q6: nothing is counted: {ended:?}");
+    nothing_is_left(&worker);
+}
+
+#[test]
+fn b1_a_song_that_wants_a_lane_whose_probe_is_out_is_looked_at_again_soon_and_asks_nobody() {
+    let toy = Toy::new([("lane", slow(seconds(5)))]);
+    let desk = Memory::with(&["One", "Two"]);
+    let lane = Scripted::lane("lane", Script::Ask(1), seconds(1));
+    let worker = worker(&toy, &desk, Mode::Ordered, vec![lane]);
+    let slot = worker.lanes.setup().slots[0].lane;
+    let tripped = |bank: &mut Bank| {
+        let Admission::Granted(permit) = bank.admit(slot, toy.now()) else {
+            panic!("it is closed");
+        };
+        let signal = Signal::Throttled { retry_after: None };
+        bank.settle(toy.now(), permit, signal);
+    };
+    tripped(&mut worker.lanes.bank().lock().unwrap());
+    toy.run(toy.sleep_until(toy.now() + seconds(60)));
+    let begun = toy.wall();
+    let other = second(&worker);
+    toy.run(both(work_off(&worker), work_off(&other)));
+    let ended = desk.ended();
+    let [(song, End::Release { retry_at, .. }), probed] = &ended[..] else {
+        panic!("one waits, and one is the probe: {ended:?}");
+    };
+    assert_eq!((song.as_str(), *retry_at), ("Two", begun + seconds(2)));
+    assert!(is_found(probed));
+    assert_eq!(toy.contacted().len(), 1, "one probe");
     nothing_is_left(&worker);
 }
 

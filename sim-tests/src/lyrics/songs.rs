@@ -7,14 +7,28 @@ use segue_core::io::Place;
 use segue_core::lyrics::Song;
 use segue_core::queue::{File, Priority, Request, Target};
 
-/// How the songs are called.
-pub(crate) const TITLES: [&str; 6] = [
+/// How the songs are called: as many as a story has at most.
+pub(crate) const TITLES: [&str; 20] = [
     "Lantern Hill",
     "Harbour Light",
     "Winter Mill",
     "Silver Road",
     "Quiet Orchard",
     "Copper Bells",
+    "Amber Window",
+    "Thirteen Ferries",
+    "Paper Crown",
+    "Salt and Cedar",
+    "Ninety Stairs",
+    "Violet Engine",
+    "Borrowed Umbrella",
+    "Marble Kitchen",
+    "Northern Post",
+    "Gentle Giants",
+    "Willow Telegraph",
+    "Empty Carousel",
+    "Faraway Pharmacy",
+    "Open Drawer",
 ];
 
 /// Who sings them.

@@ -362,3 +362,31 @@ fn a_folder_that_is_full_for_a_moment_loses_no_intent() {
         });
     }
 }
+
+#[test]
+fn after_an_outage_songs_wait_for_the_probe_and_not_for_its_deadline() {
+    let songs = 20;
+    let scenario = Scenario {
+        workers: 4,
+        songs: vec![
+            Tune {
+                knows: vec![Line],
+                files: 0,
+                users: None
+            };
+            songs
+        ],
+        puts: (0..songs).map(|song| (0, Put { song, times: 1 })).collect(),
+        ..with(&[Line], &[&[Answer::SlowDown(120), Answer::After(3_000)]])
+    };
+    let outcome = play(&scenario);
+    let done = |d: &QueueDetail| d.row.status == Status::Done && d.row.attempts == 0;
+    assert!(outcome.details.iter().all(done));
+    assert_eq!(outcome.calls.len(), songs + 1, "nobody asks in vain");
+    let began: Vec<_> = outcome.calls.iter().map(|call| call.began).collect();
+    let since = |call: usize, other: usize| began[call].since(began[other]).as_millis();
+    assert!(since(1, 0) >= 120_000);
+    assert!(since(2, 1) >= 3_000, "b1: one probe");
+    // Three seconds of probe, two until the next look, and twenty spacings: not the minute that a probe may take.
+    assert!(since(songs, 1) <= 11_000, "{} ms", since(songs, 1));
+}
