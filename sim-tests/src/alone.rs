@@ -2,7 +2,9 @@
 
 use segue_core::driver::lock;
 use segue_runtime_sim::{Entry, Timeline};
-use std::panic::resume_unwind;
+use std::cell::Cell;
+use std::panic::{resume_unwind, set_hook, take_hook};
+use std::sync::Once;
 
 /// What a run came to.
 #[derive(Clone, Debug)]
@@ -19,6 +21,7 @@ pub(crate) fn alone<T: Send>(
     within: impl FnOnce(&mut dyn FnMut() -> T) -> T + Send,
     simulate: impl Fn(Timeline) -> T + Send,
 ) -> Run<T> {
+    count_panics();
     let lines = Timeline::default();
     let finished = std::thread::scope(|scope| {
         let lines = Timeline::clone(&lines);
@@ -40,4 +43,27 @@ pub(crate) fn alone<T: Send>(
     });
     let timeline = lock(&lines).clone();
     Run { outcome, timeline }
+}
+
+thread_local! {
+    /// Panics on this thread that nobody ordered.
+    static PANICS: Cell<u64> = const { Cell::new(0) };
+}
+
+/// Counts the panics of each thread. What the hub contains would else go unseen; a trap calls no hook.
+fn count_panics() {
+    static HOOKED: Once = Once::new();
+    HOOKED.call_once(|| {
+        let hook = take_hook();
+        set_hook(Box::new(move |panic| {
+            // A thread that is ending has no counter, and no story either.
+            let _ = PANICS.try_with(|panics| panics.set(panics.get() + 1));
+            hook(panic);
+        }));
+    });
+}
+
+/// Panics on this thread that nobody ordered.
+pub(crate) fn panics() -> u64 {
+    PANICS.get()
 }

@@ -20,4 +20,5 @@ pub mod soak;
 mod station;
 pub mod story;
 pub mod strategy;
+pub mod tale;
 mod world;

@@ -97,7 +97,7 @@ impl Marks {
         for fault in FAULTS {
             let made = outcome.faults.iter();
             let made = made.filter(|(_, made)| kind(made) == Some(fault)).count();
-            *self.0.entry(fault).or_default() += made as u64;
+            self.add(fault, made as u64);
         }
     }
 
@@ -113,7 +113,7 @@ impl Marks {
             ("a sync failed", fate.failed_syncs),
             ("the disk was full", fate.full),
         ] {
-            *self.0.entry(what).or_default() += times;
+            self.add(what, times);
         }
     }
 
@@ -122,8 +122,20 @@ impl Marks {
         self.0.iter().map(|(what, hits)| (*what, *hits))
     }
 
+    /// Adds what happened in others.
+    pub fn join(&mut self, others: &Marks) {
+        for (what, times) in &others.0 {
+            self.add(what, *times);
+        }
+    }
+
+    /// It happened so many times; none says that it ought to happen.
+    pub(crate) fn add(&mut self, what: &'static str, times: u64) {
+        *self.0.entry(what).or_default() += times;
+    }
+
     fn hit(&mut self, what: &'static str, happened: bool) {
-        *self.0.entry(what).or_default() += u64::from(happened);
+        self.add(what, u64::from(happened));
     }
 
     /// The things that never happened.

@@ -1,8 +1,7 @@
 //! Many stories, on several threads: what was seen in them, and the first that is wrong.
 
 use crate::marks::Marks;
-use crate::replay::verify;
-use crate::seeds::story;
+use crate::tale::Kind;
 use segue_core::driver::lock;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,13 +16,37 @@ pub struct Soaked {
     pub simulated: Duration,
     /// What happened in them.
     pub marks: Marks,
-    /// The lowest number of those that were wrong, and its report.
-    pub failure: Option<(u64, String)>,
+    /// The first of those that were wrong.
+    pub failure: Option<Failure>,
 }
 
-/// Plays the stories of `first` and the following numbers, `threads` at a time, until one is wrong or `enough` says so
-/// of how many were begun. What comes of so many stories does not depend on how many threads there are.
-pub fn soak(first: u64, threads: usize, enough: impl Fn(u64) -> bool + Sync) -> Soaked {
+/// A story that was wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// Of which kind it is.
+    pub kind: Kind,
+    /// Its number.
+    pub seed: u64,
+    /// What was wrong, and the timeline.
+    pub report: String,
+}
+
+impl Failure {
+    /// The report of the simplest story that is wrong in this way; takes as long as some hundred stories.
+    pub fn simplest(self) -> String {
+        self.kind.simplest(self.seed, self.report)
+    }
+}
+
+/// Plays the stories of `first` and the following numbers, by turns of each of `kinds`, `threads` at a time, until one is
+/// wrong or `enough` says so of how many were begun. What comes of so many stories does not depend on how many threads
+/// there are.
+pub fn soak(
+    kinds: &[Kind],
+    first: u64,
+    threads: usize,
+    enough: impl Fn(u64) -> bool + Sync,
+) -> Soaked {
     let begun = AtomicU64::new(0);
     let soaked = Mutex::new(Soaked::default());
     std::thread::scope(|scope| {
@@ -35,7 +58,9 @@ pub fn soak(first: u64, threads: usize, enough: impl Fn(u64) -> bool + Sync) -> 
                     if enough(n) || lock(&soaked).failure.is_some() {
                         return;
                     }
-                    play(first.wrapping_add(n), &soaked);
+                    let turns = kinds.len() as u64;
+                    let kind = kinds[(n % turns) as usize];
+                    play(kind, first.wrapping_add(n / turns), &soaked);
                 }
             });
         }
@@ -43,22 +68,22 @@ pub fn soak(first: u64, threads: usize, enough: impl Fn(u64) -> bool + Sync) -> 
     soaked.into_inner().unwrap_or_default()
 }
 
-fn play(seed: u64, soaked: &Mutex<Soaked>) {
-    let verdict = verify(&story(seed));
+fn play(kind: Kind, seed: u64, soaked: &Mutex<Soaked>) {
+    let verdict = kind.play(seed);
     let mut soaked = lock(soaked);
     soaked.stories += 1;
     match verdict {
-        Ok(outcome) => {
-            soaked.simulated += Duration::from_nanos(outcome.took.as_nanos());
-            soaked.marks.note(&outcome);
+        Ok((took, marks)) => {
+            soaked.simulated += took;
+            soaked.marks.join(&marks);
         }
         Err(report) => {
-            if soaked
+            let is_first = soaked
                 .failure
                 .as_ref()
-                .is_none_or(|(other, _)| seed < *other)
-            {
-                soaked.failure = Some((seed, report));
+                .is_none_or(|other| seed < other.seed);
+            if is_first {
+                soaked.failure = Some(Failure { kind, seed, report });
             }
         }
     }

@@ -16,10 +16,7 @@ use segue_core::Tick;
 use segue_core::driver::lock;
 use segue_core::io::{Accepted, Clock, Network};
 use segue_runtime_sim::Timeline;
-use std::cell::Cell;
 use std::collections::BTreeMap;
-use std::panic::{set_hook, take_hook};
-use std::sync::Once;
 use std::time::Duration;
 
 /// A last resort comes no sooner than 5 s after a failure (contracts 3.2).
@@ -48,26 +45,7 @@ pub fn run_within(
     alone(within, |lines| simulate(scenario, lines))
 }
 
-thread_local! {
-    /// Panics on this thread that nobody ordered.
-    static PANICS: Cell<u64> = const { Cell::new(0) };
-}
-
-/// Counts the panics of each thread. What the hub contains would else go unseen; a trap calls no hook.
-fn count_panics() {
-    static HOOKED: Once = Once::new();
-    HOOKED.call_once(|| {
-        let hook = take_hook();
-        set_hook(Box::new(move |panic| {
-            // A thread that is ending has no counter, and no story either.
-            let _ = PANICS.try_with(|panics| panics.set(panics.get() + 1));
-            hook(panic);
-        }));
-    });
-}
-
 fn simulate(scenario: &Scenario, lines: Timeline) -> Outcome {
-    count_panics();
     let mut runtime = Runtime::with_seed_and_config(scenario.seed, Config::default());
     runtime.set_time_limit(Duration::from_secs(6 * 3600));
     runtime.block_on(async {
@@ -257,7 +235,7 @@ impl World {
                 .map(|shared| shared.counters())
                 .map(|counters| (counters.open_connections, counters.open_streams))
                 .collect(),
-            panics: PANICS.get(),
+            panics: alone::panics(),
             sockets: self.links.open(),
             files: (before.files, self.station.open_files()),
             strangers: exchanges

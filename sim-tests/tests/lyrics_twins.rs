@@ -2,10 +2,10 @@
 
 use segue_core::twin::{self, Twin};
 use segue_sim_tests::lyrics::check::check;
-use segue_sim_tests::lyrics::replay::line;
 use segue_sim_tests::lyrics::scenario::{Answer, Fault, Knows, Put, Scenario};
 use segue_sim_tests::lyrics::story::{Run, run_within};
 use segue_sim_tests::lyrics::strategy::story;
+use segue_sim_tests::replay::line;
 use std::io::Write as _;
 use std::panic::{set_hook, take_hook};
 

@@ -1,23 +1,25 @@
 //! Plays simulated stories for a developer: `cargo sim --help`.
 
-use segue_sim_tests::check::check;
-use segue_sim_tests::replay::{from_text, line};
-use segue_sim_tests::scenario::Scenario;
-use segue_sim_tests::seeds::{shrunk, story};
+use segue_sim_tests::alone::Run;
+use segue_sim_tests::replay::{Either, from_text};
 use segue_sim_tests::soak::{Soaked, soak};
-use segue_sim_tests::story::{Run, run};
+use segue_sim_tests::tale::{Kind, Tale};
+use segue_sim_tests::{lyrics, scenario};
 use std::io::Write as _;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 const HELP: &str = "\
-Plays a hub in a simulated world.
+Plays a hub in a simulated world, or processes that look songs up in one.
 
   cargo sim SEED                 the story of a number: its timeline and what is broken in it
-  cargo sim FILE|'{...}'         a story that was written down
+  cargo sim --lyrics SEED        the same, about lookups
+  cargo sim FILE|'{...}'         a story of either kind that was written down
   cargo sim soak [OPTIONS]       one story after another on all cores, until one is wrong
 
 Options of soak:
+  --streams      about hubs only, and
+  --lyrics       about lookups only (both by turns)
   --minutes N    for so long (1)
   --stories N    so many instead
   --from SEED    from this number on (by the clock)
@@ -25,13 +27,22 @@ Options of soak:
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let result = match arguments.first().map(String::as_str) {
-        None | Some("help" | "--help" | "-h") => {
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let result = match arguments[..] {
+        [] | ["help" | "--help" | "-h"] => {
             say(HELP);
             Ok(true)
         }
-        Some("soak") => Plan::read(&arguments[1..]).map(|plan| go_on(&plan)),
-        Some(which) => read(which).map(|scenario| replay(&scenario)),
+        ["soak", ref options @ ..] => Plan::read(options).map(|plan| go_on(&plan)),
+        ["--lyrics", seed] => match seed.parse() {
+            Ok(seed) => Ok(replay(&lyrics::scenario::Scenario::of(seed))),
+            Err(_) => Err(format!("--lyrics wants a number\n\n{HELP}")),
+        },
+        [which] => read(which).map(|story| match story {
+            Either::Streams(scenario) => replay(&scenario),
+            Either::Lyrics(scenario) => replay(&scenario),
+        }),
+        _ => Err(HELP.to_owned()),
     };
     match result {
         Ok(true) => ExitCode::SUCCESS,
@@ -48,9 +59,9 @@ fn say(text: &str) {
     let _ = writeln!(std::io::stdout(), "{text}");
 }
 
-fn read(which: &str) -> Result<Scenario, String> {
+fn read(which: &str) -> Result<Either, String> {
     if let Ok(seed) = which.parse() {
-        return Ok(story(seed));
+        return Ok(Either::Streams(scenario::Scenario::of(seed)));
     }
     if which.trim_start().starts_with('{') {
         return from_text(which);
@@ -60,17 +71,17 @@ fn read(which: &str) -> Result<Scenario, String> {
 }
 
 /// Prints what happens in a story; whether all is well in it.
-fn replay(scenario: &Scenario) -> bool {
-    let Run { outcome, timeline } = run(scenario);
+fn replay<T: Tale>(scenario: &T) -> bool {
+    let Run { outcome, timeline } = scenario.run();
     say(&format!("{scenario:#?}"));
     for entry in &timeline {
         say(&entry.to_string());
     }
     let broken = match outcome {
         Ok(outcome) => {
-            let (lines, hash) = outcome.fingerprint;
+            let (lines, hash) = T::fingerprint(&outcome);
             say(&format!("{lines} lines, fingerprint {hash:016x}"));
-            check(scenario, &outcome)
+            scenario.broken(&outcome)
         }
         Err(panic) => vec![panic],
     };
@@ -83,8 +94,9 @@ fn replay(scenario: &Scenario) -> bool {
     broken.is_empty()
 }
 
-/// How long to go on, and from where.
+/// What to play, for how long, and from where.
 struct Plan {
+    kinds: Vec<Kind>,
     minutes: u64,
     stories: Option<u64>,
     from: u64,
@@ -92,8 +104,9 @@ struct Plan {
 }
 
 impl Plan {
-    fn read(options: &[String]) -> Result<Plan, String> {
+    fn read(options: &[&str]) -> Result<Plan, String> {
         let mut plan = Plan {
+            kinds: vec![Kind::Streams, Kind::Lyrics],
             minutes: 1,
             stories: None,
             from: random_start(),
@@ -101,11 +114,20 @@ impl Plan {
         };
         let mut options = options.iter();
         while let Some(option) = options.next() {
+            let only = match *option {
+                "--streams" => Some(Kind::Streams),
+                "--lyrics" => Some(Kind::Lyrics),
+                _ => None,
+            };
+            if let Some(kind) = only {
+                plan.kinds = vec![kind];
+                continue;
+            }
             let value = options.next().map(|text| text.parse::<u64>());
             let Some(Ok(value)) = value else {
                 return Err(format!("{option} wants a number\n\n{HELP}"));
             };
-            match option.as_str() {
+            match *option {
                 "--minutes" => plan.minutes = value,
                 "--stories" => plan.stories = Some(value),
                 "--from" => plan.from = value,
@@ -139,19 +161,19 @@ fn go_on(plan: &Plan) -> bool {
     ));
     let begun = now();
     let deadline = begun + Duration::from_secs(60 * plan.minutes);
-    let soaked = soak(plan.from, plan.threads, |n| match plan.stories {
-        Some(stories) => n >= stories,
-        None => now() >= deadline,
+    let soaked = soak(&plan.kinds, plan.from, plan.threads, |n| {
+        match plan.stories {
+            Some(stories) => n >= stories,
+            None => now() >= deadline,
+        }
     });
     tell(&soaked, begun.elapsed());
-    let Some((seed, report)) = soaked.failure else {
+    let Some(failure) = soaked.failure else {
         return true;
     };
-    say(&format!("story {seed} is wrong; making it simpler"));
-    let (simplest, report) = shrunk(seed, report);
-    say(&report);
-    say(&format!("or as it was found: cargo sim {seed}"));
-    say(&format!("the simplest again: {}", line(&simplest)));
+    let found = failure.kind.line(failure.seed);
+    say(&format!("{found} is wrong; making it simpler"));
+    say(&failure.simplest());
     false
 }
 

@@ -261,6 +261,12 @@ fn leftovers(outcome: &Outcome, broken: &mut Vec<String>) {
             "B2: {process} holds {permits} permits, {waiting} wait"
         ));
     }
+    for (at, error) in &outcome.errors {
+        broken.push(format!("an error is logged at {at:?}: {error}"));
+    }
+    if outcome.panics > 0 {
+        broken.push(format!("{} panics were contained", outcome.panics));
+    }
     if outcome.sockets > 0 {
         broken.push(format!("D5: {} sockets are open", outcome.sockets));
     }

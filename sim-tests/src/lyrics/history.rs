@@ -9,7 +9,7 @@ use segue_core::delivery::Form;
 use segue_core::dispatch::Quality;
 use segue_core::driver::lock;
 use segue_core::driver::lyrics::render;
-use segue_core::io::{Clock, Digest, Place};
+use segue_core::io::{Clock, Digest, Place, ShelfError};
 use segue_core::lyrics::lrc::LrcStyle;
 use segue_core::queue::{LaneAnswer, Outcome, Status};
 use segue_core::{Tick, Wall};
@@ -223,16 +223,7 @@ impl History {
             if before.as_ref().map(|b| (b.status, b.claim_epoch))
                 != Some((row.status, row.claim_epoch))
             {
-                self.trace.note(
-                    &name_of(owner),
-                    format!(
-                        "{} {} epoch {}: {}",
-                        row.song.title,
-                        row.status.as_str(),
-                        row.claim_epoch,
-                        row.reason.as_deref().unwrap_or_default()
-                    ),
-                );
+                self.trace.note(&name_of(owner), shown(row));
             }
             match before {
                 None => state.put_in(row, moment),
@@ -304,6 +295,15 @@ impl History {
         self.shelf(&shelf.files());
     }
 
+    /// A process has made a step in the music folder.
+    pub(crate) fn step(&self, owner: u64, what: &str, at: &Place, error: Option<&ShelfError>) {
+        let event = match error {
+            None => format!("{what} {}", at.path),
+            Some(error) => format!("{what} {}: {error}", at.path),
+        };
+        self.trace.note(&name_of(owner), event);
+    }
+
     /// This lies in the music folder now.
     pub(crate) fn shelf(&self, files: &[(Place, Bytes)]) {
         let mut state = lock(&self.state);
@@ -334,6 +334,26 @@ impl History {
             }
         }
     }
+}
+
+/// Where a row stands, and why.
+fn shown(row: &QueueRow) -> String {
+    let (title, epoch) = (&row.song.title, row.claim_epoch);
+    let mut line = format!("{title} is {} in epoch {epoch}", row.status.as_str());
+    if row.status == Status::Done {
+        let by = row.lane.as_deref().unwrap_or("memory");
+        let outcome = row.outcome.map_or("nothing", Outcome::as_str);
+        line += &format!(": {outcome}, {:?}, by {by}", row.quality);
+    }
+    if let Some(reason) = &row.reason {
+        line += &format!(": {reason}");
+    }
+    if let (Some(at), Status::Pending | Status::Failed | Status::Deferred) =
+        (row.next_attempt_at, row.status)
+    {
+        line += &format!(", again in {} s", at.millis_since(row.updated_at) / 1_000);
+    }
+    line
 }
 
 pub(crate) fn name_of(owner: u64) -> String {

@@ -1,7 +1,7 @@
-//! Rare things that have to happen in a run of random stories, or nothing is proved about them.
+//! Rare things that have to happen in a run of random stories about lookups, or nothing is proved about them.
 
 use super::story::Outcome;
-use std::collections::BTreeMap;
+use crate::marks::Marks;
 
 /// What has to happen.
 const WANTED: [&str; 14] = [
@@ -21,22 +21,13 @@ const WANTED: [&str; 14] = [
     "wall step",
 ];
 
-/// How often each happened.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Marks(BTreeMap<&'static str, u64>);
-
-impl Marks {
-    /// Counts what happened in a story.
-    pub fn note(&mut self, outcome: &Outcome) {
-        for (what, times) in &outcome.counts.0 {
-            *self.0.entry(what).or_default() += times;
-        }
-        *self.0.entry("calls").or_default() += outcome.calls.len() as u64;
+/// Counts what happened in a story.
+pub(crate) fn note(outcome: &Outcome, marks: &mut Marks) {
+    for what in WANTED {
+        marks.add(what, 0);
     }
-
-    /// What never happened.
-    pub fn missing(&self) -> Vec<&'static str> {
-        let wanted = WANTED.into_iter();
-        wanted.filter(|what| !self.0.contains_key(what)).collect()
+    for (what, times) in &outcome.counts.0 {
+        marks.add(what, *times);
     }
+    marks.add("calls", outcome.calls.len() as u64);
 }

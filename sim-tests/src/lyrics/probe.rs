@@ -163,10 +163,18 @@ pub(crate) struct ProbedShelf {
 }
 
 impl ProbedShelf {
-    async fn step<T>(&self, step: impl Future<Output = T>) -> T {
+    async fn step<T>(
+        &self,
+        what: &str,
+        at: &Place,
+        step: impl Future<Output = Result<T, ShelfError>>,
+    ) -> Result<T, ShelfError> {
         let (before, after) = self.probe.doom.comes(Deed::Shelf);
         self.probe.die_if(before).await;
         let done = step.await;
+        self.probe
+            .history
+            .step(self.probe.owner, what, at, done.as_ref().err());
         self.probe.history.shelf(&self.inner.files());
         self.probe.die_if(after).await;
         done
@@ -175,30 +183,33 @@ impl ProbedShelf {
 
 impl Shelf for ProbedShelf {
     async fn look(&self, at: &Place) -> Result<Seen, ShelfError> {
-        self.step(self.inner.look(at)).await
+        self.step("looks at", at, self.inner.look(at)).await
     }
 
     async fn stage(&self, temp: &Place, like: &Place, bytes: Bytes) -> Result<(), ShelfError> {
-        self.step(self.inner.stage(temp, like, bytes)).await
+        self.step("writes", temp, self.inner.stage(temp, like, bytes))
+            .await
     }
 
     async fn create(&self, temp: &Place, target: &Place) -> Result<(), ShelfError> {
-        self.step(self.inner.create(temp, target)).await
+        self.step("publishes", target, self.inner.create(temp, target))
+            .await
     }
 
     async fn replace(&self, temp: &Place, target: &Place, old: Digest) -> Result<(), ShelfError> {
-        self.step(self.inner.replace(temp, target, old)).await
+        self.step("replaces", target, self.inner.replace(temp, target, old))
+            .await
     }
 
     async fn remove(&self, at: &Place, only: Digest) -> Result<(), ShelfError> {
-        self.step(self.inner.remove(at, only)).await
+        self.step("removes", at, self.inner.remove(at, only)).await
     }
 
     async fn discard(&self, temp: &Place) -> Result<(), ShelfError> {
-        self.step(self.inner.discard(temp)).await
+        self.step("discards", temp, self.inner.discard(temp)).await
     }
 
     async fn settle(&self, at: &Place) -> Result<(), ShelfError> {
-        self.step(self.inner.settle(at)).await
+        self.step("makes durable", at, self.inner.settle(at)).await
     }
 }

@@ -190,13 +190,21 @@ impl Process {
             ground.dark.clone(),
             ground.links.clone(),
         );
+        let (trace, name) = (ground.trace.clone(), self.name());
         network.watched(Arc::new(move |exchange: &Exchange| {
             let mut calls = lock(&calls);
             let key = (owner, exchange.serial);
             if let Some(call) = calls.get_mut(&key) {
                 call.status = exchange.answered.and_then(|(_, status)| status.ok());
                 call.closed = exchange.closed;
-                return;
+                let lane = super::lane::NAMES[call.lane];
+                let event = match (exchange.answered, exchange.closed) {
+                    (_, Some(_)) => format!("closes {lane}"),
+                    (Some((_, Ok(status))), None) => format!("is answered {status} by {lane}"),
+                    (Some((_, Err(error))), None) => format!("gets nowhere at {lane}: {error}"),
+                    (None, None) => format!("waits for {lane}"),
+                };
+                return trace.note(&name, event);
             }
             let Some(lane) =
                 (0..super::lane::NAMES.len()).find(|n| super::lane::at(*n) == exchange.peer)
@@ -215,6 +223,13 @@ impl Process {
                 let view = lock(lanes.bank()).view(slot.lane, exchange.began)?;
                 Some(view.phase)
             });
+            let stands = phase.map_or("unknown".to_owned(), |phase| format!("{phase:?}"));
+            let event = format!(
+                "asks {} for {}; its breaker: {stands}",
+                super::lane::NAMES[lane],
+                super::songs::TITLES[song],
+            );
+            trace.note(&name, event);
             history.asked(owner, song, super::lane::NAMES[lane]);
             calls.insert(
                 key,

@@ -61,8 +61,14 @@ pub struct Outcome {
     pub held: Vec<(String, usize, usize)>,
     /// Sockets that are open.
     pub sockets: usize,
+    /// Errors that were logged, and when.
+    pub errors: Vec<(Tick, String)>,
+    /// Panics that nobody ordered.
+    pub panics: u64,
     /// Lines of the timeline, and a hash over them.
     pub fingerprint: (usize, u64),
+    /// The simulated time that went by.
+    pub took: Tick,
 }
 
 /// Plays a scenario in a thread of its own.
@@ -82,7 +88,8 @@ fn simulate(scenario: &Scenario, lines: Timeline) -> Outcome {
     let mut runtime = Runtime::with_seed_and_config(scenario.seed, Config::default());
     runtime.set_time_limit(2 * PATIENCE);
     runtime.block_on(async {
-        let world = World::build(scenario, lines);
+        let (world, log) = World::build(scenario, lines);
+        let _logging = tracing::dispatcher::set_default(&log);
         let outcome = world.play(scenario).await;
         world.end().await;
         outcome
@@ -133,7 +140,10 @@ impl World {
             leaked: leaked.collect(),
             held: held.collect(),
             sockets: self.ground.links.open(),
+            errors: lock(&self.ground.errors).clone(),
+            panics: alone::panics(),
             fingerprint: self.ground.trace.fingerprint(),
+            took: self.ground.clock.now(),
         }
     }
 

@@ -5,7 +5,8 @@ use super::lane::{self, LaneServer};
 use super::probe::{Doom, Probe, ProbedStore};
 use super::process::{Calls, Process};
 use super::scenario::{Put, Scenario};
-use super::songs::{FOLDER, request, track, users_place, users_words};
+use super::songs::{FOLDER, TITLES, request, track, users_place, users_words};
+use crate::log::{Errors, Log};
 use madsim::runtime::Handle;
 use madsim::time::sleep;
 use segue::lyrics::LyricsSettings;
@@ -21,6 +22,7 @@ use segue_runtime_sim::{
 use segue_sqlite::{Db, Reader};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
+use tracing::Dispatch;
 
 /// What all processes share. Clones share it.
 #[derive(Clone)]
@@ -35,6 +37,7 @@ pub(crate) struct Ground {
     pub(crate) shelf: SimShelf,
     pub(crate) history: History,
     pub(crate) calls: Calls,
+    pub(crate) errors: Errors,
 }
 
 impl Ground {
@@ -71,7 +74,8 @@ pub(crate) struct World {
 }
 
 impl World {
-    pub(crate) fn build(scenario: &Scenario, lines: Timeline) -> World {
+    /// Builds the world of a scenario. Says what the log goes to.
+    pub(crate) fn build(scenario: &Scenario, lines: Timeline) -> (World, Dispatch) {
         let clock = SimClock::current();
         let trace = SimTrace::new(clock.clone(), lines);
         let links = Links::default();
@@ -102,7 +106,13 @@ impl World {
             memory: memory.map(|db| Arc::new(Mutex::new(db))),
             shelf,
             calls: Calls::default(),
+            errors: Errors::default(),
         };
+        let log = Log::new(
+            ground.trace.clone(),
+            ground.clock.clone(),
+            Arc::clone(&ground.errors),
+        );
         let lanes: Vec<LaneServer> = (0..scenario.lanes.len())
             .map(|number| LaneServer::build(number, scenario, &ground.links))
             .collect();
@@ -112,15 +122,19 @@ impl World {
                 Process::build(number, ground.clone(), settings.clone(), scenario.workers)
             })
             .collect();
-        World {
+        let world = World {
             ground,
             lanes,
             processes,
-        }
+        };
+        (world, Dispatch::new(log))
     }
 
     /// Puts a song in, by several at once; ends when the store has it. Rings one process, as whoever does so does.
     pub(crate) async fn put(&self, scenario: &Scenario, put: Put) {
+        let title = TITLES[put.song];
+        let event = format!("{title} is put in by {}", put.times);
+        self.ground.trace.note("puts", event);
         let version = providers_version(&lane::NAMES[..scenario.lanes.len()]);
         let putting: Vec<_> = (0..put.times)
             .map(|n| {

@@ -2,9 +2,9 @@
 
 use segue_core::dispatch::Quality;
 use segue_core::queue::{LaneAnswer, Outcome as Found, Status};
-use segue_sim_tests::lyrics::replay::verify;
 use segue_sim_tests::lyrics::scenario::{Answer, Fault, Knows, Put, Scenario, Tune, When};
 use segue_sim_tests::lyrics::story::Outcome;
+use segue_sim_tests::replay::verify;
 use segue_sqlite::QueueDetail;
 
 use Knows::{Instrumental, Line, Nothing, Plain};

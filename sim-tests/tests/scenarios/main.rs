@@ -1,5 +1,7 @@
 //! The hub in stories that go wrong: written ones, random ones, and those that failed before.
 
+#[path = "../common/elsewhere.rs"]
+mod elsewhere;
 mod random;
 mod replay;
 mod same_seed;
