@@ -277,6 +277,8 @@ impl Network for Toy {
             None => std::future::pending().await,
         }
         if let Some(error) = host.fails {
+            // No network says so of itself.
+            assert!(error != NetError::Panicked, "a reader that breaks");
             return Err(error);
         }
         accepted.mark();

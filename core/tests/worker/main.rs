@@ -9,7 +9,7 @@ use segue_core::Wall;
 use segue_core::breaker::{Admission, Bank, Policy, Signal};
 use segue_core::dispatch::Mode;
 use segue_core::driver::lyrics::{Codec, Done, End, Lanes, Rulebook, Worker};
-use segue_core::io::Clock;
+use segue_core::io::{Clock, NetError};
 use segue_core::lyrics::accept::Rules;
 use segue_core::lyrics::lrc::LrcStyle;
 use segue_core::queue::{Ladders, LaneAnswer, Outcome};
@@ -139,6 +139,24 @@ fn a_codec_that_panics_fails_alone() {
         (broken.lane.as_str(), broken.answer),
         ("broken", LaneAnswer::Transport)
     );
+    nothing_is_left(&worker);
+}
+
+/// Found by simulated stories: it took all workers of the process with it, and the song stayed taken until its lease was over.
+#[test]
+fn a_reply_whose_reader_panics_is_a_failure_of_its_lane_alone() {
+    let broken = Host {
+        fails: Some(NetError::Panicked),
+        ..Host::default()
+    };
+    let toy = Toy::new([("broken", broken), ("good", slow(seconds(1)))]);
+    let desk = Memory::with(&["One"]);
+    let lanes = ["broken", "good"].map(|name| Scripted::lane(name, Script::Ask(1), Duration::ZERO));
+    let worker = worker(&toy, &desk, Mode::Ordered, lanes.to_vec());
+    toy.run(work_off(&worker));
+    let ended = desk.ended();
+    assert!(is_found(&ended[0]));
+    assert_eq!(ended[0].1.answers()[0].answer, LaneAnswer::Transport);
     nothing_is_left(&worker);
 }
 

@@ -3,7 +3,7 @@
 use super::lanes::{Setup, Slot};
 use crate::breaker::{Bank, Phase, View};
 use crate::driver::exchange::read_all;
-use crate::driver::{lock, within};
+use crate::driver::{contained, lock, within};
 use crate::io::{Accepted, Clock, NetError, Network, Runtime};
 use crate::lyrics::Song;
 use crate::provider::{MissReason, Next, Outcome, Question, REPLY_LIMIT, Reply, Trouble, judge};
@@ -11,7 +11,9 @@ use crate::source::refusal::Refusal;
 use crate::time::Tick;
 use bytes::Bytes;
 use std::collections::BTreeSet;
+use std::future::{Future, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::pin;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -83,12 +85,15 @@ pub(super) async fn ask<R: Runtime>(
         begun.store(true, Ordering::Release);
         since.get_or_insert(clock.now());
         let timeout = slot.codec.descriptor().timeout;
-        let exchanged = within(clock, timeout, exchange(runtime, *request)).await;
+        let mut exchanged = pin!(exchange(runtime, *request));
+        let exchanged = poll_fn(|cx| contained(|| exchanged.as_mut().poll(cx)));
+        let exchanged = within(clock, timeout, exchanged).await;
         drop(paced);
         let reply = match exchanged {
             None => Err(NetError::TimedOut),
-            Some(Ok(reply)) => reply,
-            Some(Err(trouble)) => return failed(trouble, since),
+            Some(Ok(Ok(reply))) => reply,
+            Some(Ok(Err(trouble))) => return failed(trouble, since),
+            Some(Err(_)) => return failed(Trouble::Panicked, since),
         };
         if isolated(|| lookup.reply(reply)).is_err() {
             return failed(Trouble::Panicked, since);
