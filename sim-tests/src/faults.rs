@@ -1,12 +1,11 @@
 //! How faults are made, and undone.
 
-use crate::scenario::{Fault, Snag};
+use crate::scenario::Fault;
 use crate::world::World;
 use madsim::net::NetSim;
 use madsim::runtime::Handle;
 use madsim::task::NodeId;
 use segue::upstream::Group;
-use segue_runtime_sim::Place;
 use std::ops::Range;
 use std::time::Duration;
 
@@ -67,11 +66,7 @@ impl World {
                 }
             }
             Fault::Panic(n, snag) => self.with(*n, |source| {
-                let place = match snag {
-                    Snag::Head => Place::Head,
-                    Snag::Body(bytes) => Place::Body(*bytes),
-                };
-                self.traps.set(source.at, Some(place));
+                self.traps.set(source.at, Some(snag.place()));
             }),
             Fault::HubDies(when, death, back) => self.station.doom(*when, *death, *back),
             Fault::HubFreezes(millis) => self.station.freeze(Duration::from_millis(*millis)),

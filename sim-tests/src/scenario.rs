@@ -211,6 +211,16 @@ pub enum Snag {
     Body(u64),
 }
 
+impl Snag {
+    /// The same, for a trap.
+    pub(crate) fn place(self) -> segue_runtime_sim::Place {
+        match self {
+            Snag::Head => segue_runtime_sim::Place::Head,
+            Snag::Body(bytes) => segue_runtime_sim::Place::Body(bytes),
+        }
+    }
+}
+
 /// When the hub dies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum When {

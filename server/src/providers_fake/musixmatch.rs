@@ -8,7 +8,7 @@ use axum::extract::{Query, State};
 use axum::http::{HeaderMap, Method, Response, Uri};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// What it does besides answering.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -31,7 +31,7 @@ pub struct Fake(Arc<Inside>);
 #[derive(Debug)]
 struct Inside {
     token: String,
-    tunes: Vec<Tune>,
+    tunes: Mutex<Vec<Tune>>,
     script: Script,
     mood: Mutex<Mood>,
 }
@@ -42,7 +42,7 @@ impl Fake {
     pub fn new(token: &str, tunes: Vec<Tune>) -> Self {
         Fake(Arc::new(Inside {
             token: token.to_owned(),
-            tunes,
+            tunes: Mutex::new(tunes),
             script: Script::default(),
             mood: Mutex::default(),
         }))
@@ -52,6 +52,19 @@ impl Fake {
     #[must_use]
     pub fn script(&self) -> &Script {
         &self.0.script
+    }
+
+    /// It has this of a song from now on.
+    pub fn learn(&self, tune: Tune) {
+        let mut tunes = self.tunes();
+        match tunes.iter_mut().find(|t| t.is(&tune.artist, &tune.title)) {
+            Some(known) => *known = tune,
+            None => tunes.push(tune),
+        }
+    }
+
+    fn tunes(&self) -> MutexGuard<'_, Vec<Tune>> {
+        self.0.tunes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Changes what it does besides.
@@ -85,9 +98,8 @@ impl Fake {
 
     fn macro_reply(&self, seen: &Seen, hollow: bool) -> Value {
         let (artist, title) = (seen.param("q_artist"), seen.param("q_track"));
-        let found = self
-            .0
-            .tunes
+        let tunes = self.tunes();
+        let found = tunes
             .iter()
             .enumerate()
             .find(|(_, tune)| tune.is(artist, title));
@@ -133,7 +145,8 @@ impl Fake {
 
     fn richsync(&self, seen: &Seen) -> Value {
         let index: Option<usize> = seen.param("commontrack_id").parse().ok();
-        let tune = index.and_then(|index| self.0.tunes.get(index.checked_sub(1)?));
+        let tunes = self.tunes();
+        let tune = index.and_then(|index| tunes.get(index.checked_sub(1)?));
         let Some(Words::ByWord(lines)) = tune.map(|tune| &tune.words) else {
             return message(404, &json!([]));
         };

@@ -1,12 +1,13 @@
 //! How things go wrong, and how all is healed.
 
-use super::scenario::{Fault, Scenario};
+use super::scenario::{Fault, Knows, Scenario};
 use super::songs::beside;
 use super::world::World;
+use bytes::Bytes;
 use madsim::runtime::Handle;
 use madsim::time::sleep;
 use segue_core::delivery::Form;
-use segue_core::io::ShelfError;
+use segue_core::io::{Place, ShelfError};
 use std::time::Duration;
 
 const MINUTE: i64 = 60_000;
@@ -17,7 +18,7 @@ impl World {
         for (after, fault) in &scenario.faults {
             sleep(Duration::from_millis(*after)).await;
             self.ground.trace.note("world", format!("{fault:?}"));
-            self.inflict(fault).await;
+            self.inflict(scenario, fault).await;
         }
     }
 
@@ -39,7 +40,7 @@ impl World {
         }
     }
 
-    async fn inflict(&self, fault: &Fault) {
+    async fn inflict(&self, scenario: &Scenario, fault: &Fault) {
         let (ground, handle) = (&self.ground, Handle::current());
         let history = &ground.history;
         match fault {
@@ -78,16 +79,36 @@ impl World {
                 ground.clock.set_wall_by(minutes * MINUTE);
             }
             Fault::Days(days) => {
-                history.disturb_all();
-                ground.clock.set_wall_by(days * 24 * 60 * MINUTE);
+                history.count("days went by");
+                self.days_go_by(*days);
             }
             Fault::Learns(song, lane, knows) => {
-                history.learns(*song, *lane, *knows);
-                self.lanes[*lane].learns(*song, *knows);
+                if *knows != Knows::Nothing {
+                    history.count("a lane learned something");
+                    history.learns(*song, *lane, *knows);
+                    self.lanes[*lane].learns(*song, *knows);
+                }
             }
-            Fault::SidecarGone(song) => self.lay(*song, None),
-            Fault::SidecarEdited(song) => self.lay(*song, Some("edited by hand")),
-            Fault::Redeliver(song) => self.redeliver(*song).await,
+            Fault::SidecarGone(song) => self.remove_sidecar(*song),
+            Fault::SidecarEdited(song) => self.edit_sidecar(scenario, *song),
+            Fault::Pass => self.read_folders(),
+            Fault::Panic(lane, snag) => {
+                history.count("a panic was laid");
+                ground.traps.set(self.lanes[*lane].at, Some(snag.place()));
+            }
+        }
+    }
+
+    /// The wall clock goes on by so much, and nothing else has happened.
+    pub(crate) fn days_go_by(&self, days: i64) {
+        self.ground.history.disturb_all();
+        self.ground.clock.set_wall_by(days * 24 * 60 * MINUTE);
+    }
+
+    /// A pass over the library ends in every process.
+    pub(crate) fn read_folders(&self) {
+        for hub in self.processes.iter().filter_map(|process| process.hub()) {
+            hub.lookups().library_changed();
         }
     }
 
@@ -99,40 +120,35 @@ impl World {
         handle.restart(lane.node.id());
     }
 
-    /// Somebody does something to what lies beside the first file of a song.
-    fn lay(&self, song: usize, text: Option<&'static str>) {
-        for form in [Form::Synced, Form::Plain] {
-            let at = beside(song, 0, form);
-            if self.ground.shelf.get(&at).is_none() {
-                continue;
-            }
-            match text {
-                Some(text) => self.ground.shelf.put(&at, text),
-                None => self.ground.shelf.take(&at),
-            }
-            let text = text.map(|text| text.as_bytes().to_vec().into());
-            self.ground.history.user_writes(&at, text);
-            return;
+    /// What lies beside the first file of a song.
+    fn sidecar(&self, song: usize) -> Option<Place> {
+        let forms = [Form::Synced, Form::Plain].into_iter();
+        let mut places = forms.map(|form| beside(song, 0, form));
+        places.find(|at| self.ground.shelf.get(at).is_some())
+    }
+
+    fn remove_sidecar(&self, song: usize) {
+        if let Some(at) = self.sidecar(song) {
+            self.ground.history.count("a sidecar was removed");
+            self.ground.shelf.take(&at);
+            self.ground.history.user_writes(&at, None);
         }
     }
 
-    async fn redeliver(&self, song: usize) {
-        let title = super::songs::TITLES[song];
-        let parcels = self.ground.look(|reader| reader.deliveries(0, 1_000));
-        let (Some(hub), now) = (
-            self.processes.iter().find_map(|process| process.hub()),
-            segue_core::io::Clock::wall(&self.ground.clock),
-        ) else {
+    fn edit_sidecar(&self, scenario: &Scenario, song: usize) {
+        if scenario.songs[song].files == 0 {
             return;
-        };
-        for parcel in parcels {
-            if parcel.file.path.contains(title) {
-                let scan_id = parcel.scan_id;
-                let asked = hub.write(move |w| w.redeliver(scan_id, now)).await;
-                asked.expect("a store that can be written");
-                hub.wanted().ring();
-            }
         }
+        let at = match self.sidecar(song) {
+            Some(at) => {
+                self.ground.history.count("a sidecar was edited");
+                at
+            }
+            None => beside(song, 0, Form::Synced),
+        };
+        let words = Bytes::from_static(b"edited by hand");
+        self.ground.shelf.put(&at, words.clone());
+        self.ground.history.user_writes(&at, Some(words));
     }
 
     /// Undoes everything.
@@ -145,6 +161,7 @@ impl World {
         for lane in 0..self.lanes.len() {
             self.lanes[lane].heal();
             self.lane_back(lane);
+            ground.traps.set(self.lanes[lane].at, None);
         }
         ground.shelf.fail(None);
         let steps = scenario.faults.iter().map(|(_, fault)| match fault {

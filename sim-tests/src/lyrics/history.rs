@@ -58,6 +58,8 @@ pub struct Answered {
     pub quality: Quality,
     /// By which lane; `None` for what was remembered.
     pub lane: Option<String>,
+    /// Whether it had an answer before.
+    pub again: bool,
 }
 
 /// What is counted, to see that it happens at all.
@@ -86,6 +88,8 @@ struct State {
     laid: BTreeMap<Place, Quality>,
     /// Files of others that we must leave as they are.
     users: BTreeMap<Place, Bytes>,
+    /// Where others have laid, edited or removed a file.
+    touched: BTreeSet<Place>,
     answered: Vec<Answered>,
     broken: Vec<String>,
     counts: Counts,
@@ -94,7 +98,10 @@ struct State {
     alive: BTreeSet<u64>,
     everybody_disturbed: Option<Tick>,
     knows: Vec<Vec<Knows>>,
-    upgrades: bool,
+    /// Everything that each lane has known of each song so far.
+    knew: Vec<Vec<BTreeSet<Knows>>>,
+    /// Days go by in this story.
+    ages: bool,
 }
 
 /// Shared by all who act.
@@ -114,12 +121,16 @@ impl History {
                 Some((users_place(song, users), users_words(song)))
             })
             .collect();
-        let is_upgrade = |(_, fault): &(u64, Fault)| matches!(fault, Fault::Days(_));
+        let days = |(_, fault): &(u64, Fault)| matches!(fault, Fault::Days(_));
+        let knows: Vec<Vec<Knows>> = scenario.songs.iter().map(|t| t.knows.clone()).collect();
+        let one = |knows: &Knows| BTreeSet::from([*knows]);
+        let knew = knows.iter().map(|song| song.iter().map(one).collect());
         History {
             state: Arc::new(Mutex::new(State {
                 users,
-                knows: scenario.songs.iter().map(|t| t.knows.clone()).collect(),
-                upgrades: scenario.faults.iter().any(is_upgrade),
+                knew: knew.collect(),
+                knows,
+                ages: scenario.later > 0 || scenario.faults.iter().any(days),
                 ..State::default()
             })),
             clock,
@@ -152,7 +163,9 @@ impl History {
 
     /// A lane knows something else from now on.
     pub fn learns(&self, song: usize, lane: usize, knows: Knows) {
-        lock(&self.state).knows[song][lane] = knows;
+        let mut state = lock(&self.state);
+        state.knows[song][lane] = knows;
+        state.knew[song][lane].insert(knows);
     }
 
     /// Something happened that is worth counting.
@@ -189,6 +202,12 @@ impl History {
     /// What was counted.
     pub fn counts(&self) -> Counts {
         lock(&self.state).counts.clone()
+    }
+
+    /// Files of others, and where others have done anything.
+    pub(crate) fn users(&self) -> (BTreeMap<Place, Bytes>, BTreeSet<Place>) {
+        let state = lock(&self.state);
+        (state.users.clone(), state.touched.clone())
     }
 
     /// What each lane knows by now, by song.

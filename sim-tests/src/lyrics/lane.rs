@@ -42,15 +42,14 @@ pub(crate) struct LaneServer {
 #[derive(Clone)]
 enum Knowledge {
     Lrclib(Lrclib),
-    /// Made anew when it learns something.
-    Musixmatch(Arc<Mutex<musixmatch::Fake>>),
+    Musixmatch(musixmatch::Fake),
 }
 
 impl Knowledge {
     fn script(&self) -> Script {
         match self {
             Knowledge::Lrclib(lrclib) => lrclib.script().clone(),
-            Knowledge::Musixmatch(fake) => lock(fake).script().clone(),
+            Knowledge::Musixmatch(fake) => fake.script().clone(),
         }
     }
 }
@@ -65,8 +64,7 @@ impl LaneServer {
             "musixmatch" => {
                 let tunes = (0..).zip(&knows);
                 let tunes = tunes.filter_map(|(song, knows)| tune(song, number, *knows));
-                let fake = musixmatch::Fake::new(TOKEN, tunes.collect());
-                Knowledge::Musixmatch(Arc::new(Mutex::new(fake)))
+                Knowledge::Musixmatch(musixmatch::Fake::new(TOKEN, tunes.collect()))
             }
             _ => {
                 let lrclib = Lrclib::new();
@@ -110,7 +108,7 @@ impl LaneServer {
         lock(&self.left).clear();
     }
 
-    /// It knows this of a song from now on.
+    /// It knows this of a song from now on; nobody forgets a song altogether.
     pub(crate) fn learns(&self, song: usize, knows: Knows) {
         match &self.knowledge {
             Knowledge::Lrclib(lrclib) => {
@@ -120,8 +118,9 @@ impl LaneServer {
                 }
             }
             Knowledge::Musixmatch(fake) => {
-                let tunes = tune(song, self.number, knows).into_iter().collect();
-                *lock(fake) = musixmatch::Fake::new(TOKEN, tunes);
+                if let Some(tune) = tune(song, self.number, knows) {
+                    fake.learn(tune);
+                }
             }
         }
     }
@@ -181,7 +180,7 @@ impl Saying {
     fn router(self) -> Router {
         let inner = match &self.knowledge {
             Knowledge::Lrclib(lrclib) => lrclib.router(),
-            Knowledge::Musixmatch(fake) => lock(fake).router(),
+            Knowledge::Musixmatch(fake) => fake.router(),
         };
         inner.layer(from_fn_with_state(self, answer))
     }

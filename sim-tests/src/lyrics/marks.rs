@@ -4,16 +4,24 @@ use super::story::Outcome;
 use crate::marks::Marks;
 
 /// What has to happen.
-const WANTED: [&str; 14] = [
+const WANTED: [&str; 22] = [
+    "a lane learned something",
+    "a panic was laid",
+    "a sidecar was edited",
+    "a sidecar was removed",
     "claimed again",
+    "days went by",
     "deferred",
     "done as instrumental",
     "done with words",
     "failed",
     "folder full",
+    "found something better",
     "freeze",
     "kept alive",
+    "kept what it had",
     "kill",
+    "looks for something better",
     "power cut",
     "reclaimed",
     "released",

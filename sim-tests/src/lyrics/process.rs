@@ -3,6 +3,7 @@
 use super::history::History;
 use super::probe::{Doom, Probe, Probed, ProbedShelf, ProbedStore};
 use super::scenario::When;
+use super::songs::FOLDER;
 use super::world::Ground;
 use bytes::Bytes;
 use madsim::runtime::{Handle, NodeHandle};
@@ -10,6 +11,7 @@ use madsim::time::sleep;
 use segue::hub::{Folders, Hub, HubParts, Passwords, Pictures, Settings};
 use segue::lyrics::watch;
 use segue::lyrics::{self, LyricsSettings};
+use segue::sources::{LinkSpec, SourceSpec};
 use segue_core::Tick;
 use segue_core::breaker::Phase;
 use segue_core::catalog::model::Pass;
@@ -153,7 +155,7 @@ impl Process {
                 },
                 ..Settings::default()
             },
-            sources: Vec::new(),
+            sources: vec![folder()],
             passwords: Arc::new(Nothing),
             folders: Arc::new(Nothing),
             pictures: Arc::new(Nothing),
@@ -190,6 +192,7 @@ impl Process {
             ground.dark.clone(),
             ground.links.clone(),
         );
+        let network = network.trapped(ground.traps.clone());
         let (trace, name) = (ground.trace.clone(), self.name());
         network.watched(Arc::new(move |exchange: &Exchange| {
             let mut calls = lock(&calls);
@@ -382,6 +385,19 @@ impl Process {
 
     fn node(&self) -> &NodeHandle {
         self.0.node.get().expect("a process that is built")
+    }
+}
+
+/// The music folder, as it is configured.
+fn folder() -> SourceSpec {
+    SourceSpec {
+        id: FOLDER.to_owned(),
+        local: true,
+        max_streams: 0,
+        link: LinkSpec::Folder {
+            root: FOLDER.into(),
+            write_sidecars: true,
+        },
     }
 }
 

@@ -1,5 +1,6 @@
 //! What happens in a story about lookups, as plain data.
 
+use crate::scenario::Snag;
 use serde::{Deserialize, Serialize};
 
 /// A story.
@@ -30,6 +31,14 @@ pub struct Scenario {
     pub faults: Vec<(u64, Fault)>,
     /// Milliseconds from the last of these until all is healed.
     pub healed_after: u64,
+    /// Once all has settled, so many days go by, twice, and then somebody reads the music folders: everything for which
+    /// there may be something better is looked up again. 0 ends the story before that.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub later: u64,
+}
+
+fn is_zero(days: &u64) -> bool {
+    *days == 0
 }
 
 /// What is known of one song.
@@ -121,16 +130,18 @@ pub enum Fault {
     FolderFull(u64),
     /// Somebody sets the wall clock by so many minutes.
     WallStep(i64),
-    /// Days go by, and somebody lets the processes look for something better.
+    /// So many days go by at once, as on a machine that was asleep.
     Days(i64),
-    /// A lane knows something else of a song from now on.
+    /// Of a song, a lane knows something else from now on, better or worse.
     Learns(usize, usize, Knows),
-    /// Somebody removes what lies beside a file of a song.
+    /// Somebody removes what lies beside the first file of a song, ours or his own.
     SidecarGone(usize),
-    /// Somebody edits what lies beside a file of a song.
+    /// Somebody edits what lies there, or writes words of his own where nothing lies.
     SidecarEdited(usize),
-    /// Somebody asks for the sidecars of a song to be written again.
-    Redeliver(usize),
+    /// The music folders have been read anew: what of ours is gone from them is to be written again.
+    Pass,
+    /// The next who reads an answer of a lane panics, as a codec with a mistake in it would.
+    Panic(usize, Snag),
 }
 
 /// When a process dies.
@@ -173,6 +184,7 @@ impl Scenario {
             puts: vec![(100, Put { song: 0, times: 1 })],
             faults: Vec::new(),
             healed_after: 300_000,
+            later: 0,
         }
     }
 }

@@ -3,7 +3,7 @@
 
 use super::history::{Answered, Counts, Look};
 use super::process::Call;
-use super::scenario::{Answer, Knows, Scenario};
+use super::scenario::{Answer, Fault, Knows, Scenario};
 use super::world::World;
 use crate::alone::{self, alone};
 use bytes::Bytes;
@@ -27,6 +27,9 @@ const PATIENCE: Duration = Duration::from_secs(3 * 3600);
 /// Longer than anything that was cancelled takes to go away.
 const QUIET: Duration = Duration::from_secs(30);
 
+/// Longer than a process leaves what is due alone, when nobody rings.
+const SWEEP: Duration = Duration::from_secs(20);
+
 /// What a run came to.
 pub type Run = alone::Run<Outcome>;
 
@@ -47,6 +50,10 @@ pub struct Outcome {
     pub look: Look,
     /// The music folder.
     pub files: BTreeMap<Place, Bytes>,
+    /// Files of others that are to lie there.
+    pub users: BTreeMap<Place, Bytes>,
+    /// Where others have done something.
+    pub touched: BTreeSet<Place>,
     /// What each lane knows at the end, by song.
     pub knows: Vec<Vec<Knows>>,
     /// Lanes that answered something else than what they know.
@@ -109,7 +116,7 @@ impl World {
         select(later, power).await;
         self.heal(scenario);
         let healed = self.ground.clock.now();
-        let settled = self.settles(scenario).await;
+        let settled = self.settles(scenario).await && self.goes_on(scenario).await;
         sleep(QUIET).await;
         let look = self.ground.look(Look::at);
         let details = look.rows.iter().filter_map(|row| {
@@ -125,7 +132,10 @@ impl World {
             (held != (0, 0)).then(|| (process.name(), held.0, held.1))
         });
         let history = &self.ground.history;
+        let (users, touched) = history.users();
         Outcome {
+            users,
+            touched,
             calls: lock(&self.ground.calls).values().cloned().collect(),
             answered: history.answered(),
             broken: history.broken(),
@@ -154,12 +164,35 @@ impl World {
         }
     }
 
+    /// Days go by twice, and somebody reads the folders: whether all has settled again. What comes first wins a race, and may
+    /// be bettered the next time.
+    async fn goes_on(&self, scenario: &Scenario) -> bool {
+        let days = i64::try_from(scenario.later).unwrap_or(0);
+        if days == 0 {
+            return true;
+        }
+        for _ in 0..2 {
+            self.ground
+                .trace
+                .note("world", format!("{days} days go by"));
+            self.days_go_by(days);
+            if !self.settles(scenario).await {
+                return false;
+            }
+        }
+        self.ground.trace.note("world", "the folders are read");
+        self.read_folders();
+        self.settles(scenario).await
+    }
+
     /// Waits until nothing is due any more; whether that came about.
     async fn settles(&self, scenario: &Scenario) -> bool {
         let deadline = self.ground.clock.now() + PATIENCE;
         let mut songs: Vec<usize> = scenario.puts.iter().map(|(_, put)| put.song).collect();
         songs.sort_unstable();
         songs.dedup();
+        // The sweep for what is due again may have to come first.
+        sleep(SWEEP).await;
         while self.ground.clock.now() < deadline {
             sleep(Duration::from_secs(5)).await;
             let look = self.ground.look(Look::at);
@@ -184,7 +217,11 @@ fn spoilt(scenario: &Scenario) -> BTreeSet<usize> {
     let is_spoilt = |answer: &Answer| !matches!(answer, Answer::After(_));
     let lanes = scenario.lanes.iter().enumerate();
     let spoilt = lanes.filter(|(_, answers)| answers.iter().any(is_spoilt));
-    spoilt.map(|(lane, _)| lane).collect()
+    let trapped = scenario.faults.iter().filter_map(|(_, fault)| match fault {
+        Fault::Panic(lane, _) => Some(*lane),
+        _ => None,
+    });
+    spoilt.map(|(lane, _)| lane).chain(trapped).collect()
 }
 
 fn tasks() -> BTreeMap<String, usize> {

@@ -2,13 +2,14 @@
 
 use super::dice::Dice;
 use super::scenario::{Answer, Fault, Knows, Put, Scenario, Tune, Users, When};
+use crate::scenario::Snag;
 
 /// The story of a number: it chooses everything in it.
 pub fn story(seed: u64) -> Scenario {
     let mut dice = Dice::new(seed);
     let lanes = dice.index(Scenario::LANES - 1) + 2;
-    let songs = dice.index(4) + 1;
-    let songs: Vec<Tune> = (0..songs).map(|_| tune(&mut dice, lanes)).collect();
+    let many = dice.index(4) + 1;
+    let songs: Vec<Tune> = (0..many).map(|_| tune(&mut dice, lanes)).collect();
     let processes = dice.pick(&[1, 2, 2, 2, 3]);
     Scenario {
         seed,
@@ -21,9 +22,13 @@ pub fn story(seed: u64) -> Scenario {
         lanes: (0..lanes).map(|_| answers(&mut dice)).collect(),
         puts: puts(&mut dice, songs.len()),
         faults: (0..dice.index(6))
-            .map(|_| (dice.between(0, 4_000), fault(&mut dice, processes, lanes)))
+            .map(|_| {
+                let after = dice.between(0, 4_000);
+                (after, fault(&mut dice, processes, lanes, many))
+            })
             .collect(),
         healed_after: dice.between(0, 6_000),
+        later: dice.pick(&[0, 0, 90]),
         songs,
     }
 }
@@ -91,11 +96,11 @@ fn puts(dice: &mut Dice, songs: usize) -> Vec<(u64, Put)> {
         .collect()
 }
 
-fn fault(dice: &mut Dice, processes: usize, lanes: usize) -> Fault {
+fn fault(dice: &mut Dice, processes: usize, lanes: usize, songs: usize) -> Fault {
     let process = dice.index(processes);
-    let lane = dice.index(lanes);
+    let (lane, song) = (dice.index(lanes), dice.index(songs));
     let back = dice.pick(&[0, 500, 5_000, 20_000]);
-    match dice.below(20) {
+    match dice.below(30) {
         0..=5 => Fault::Kill(process, when(dice), back),
         6 => Fault::Stop(process, back),
         7..=10 => Fault::Freeze(process, dice.pick(&[500, 4_000, 8_000, 30_000, 90_000])),
@@ -105,7 +110,16 @@ fn fault(dice: &mut Dice, processes: usize, lanes: usize) -> Fault {
         15 => Fault::LaneDark(lane),
         16 => Fault::LaneBack(lane),
         17 => Fault::FolderFull(dice.pick(&[500, 5_000])),
-        _ => Fault::WallStep(dice.pick(&[-90, -1, 1, 60])),
+        18 | 19 => Fault::WallStep(dice.pick(&[-90, -1, 1, 60])),
+        20 | 21 => Fault::Days(dice.pick(&[8, 15, 90])),
+        22 | 23 => {
+            let knows = dice.pick(&[Knows::Plain, Knows::Line, Knows::Line, Knows::Instrumental]);
+            Fault::Learns(song, lane, knows)
+        }
+        24 => Fault::SidecarGone(song),
+        25 | 26 => Fault::SidecarEdited(song),
+        27 => Fault::Pass,
+        _ => Fault::Panic(lane, dice.pick(&[Snag::Head, Snag::Body(1)])),
     }
 }
 

@@ -17,7 +17,7 @@ use segue_core::io::{Clock, Store, StoreError};
 use segue_core::queue::{Ladders, providers_version};
 use segue_runtime_sim::disk::Geometry;
 use segue_runtime_sim::{
-    Dark, Disk, Life, Links, SimClock, SimShelf, SimStore, SimTrace, Timeline,
+    Dark, Disk, Life, Links, SimClock, SimShelf, SimStore, SimTrace, Timeline, Traps,
 };
 use segue_sqlite::{Db, Reader};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -38,6 +38,7 @@ pub(crate) struct Ground {
     pub(crate) history: History,
     pub(crate) calls: Calls,
     pub(crate) errors: Errors,
+    pub(crate) traps: Traps,
 }
 
 impl Ground {
@@ -107,6 +108,7 @@ impl World {
             shelf,
             calls: Calls::default(),
             errors: Errors::default(),
+            traps: Traps::default(),
         };
         let log = Log::new(
             ground.trace.clone(),

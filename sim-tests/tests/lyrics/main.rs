@@ -3,6 +3,7 @@
 
 #[path = "../common/elsewhere.rs"]
 mod elsewhere;
+mod later;
 mod random;
 mod replay;
 mod same_seed;

@@ -5,12 +5,13 @@ use segue_core::queue::{LaneAnswer, Outcome as Found, Status};
 use segue_sim_tests::lyrics::scenario::{Answer, Fault, Knows, Put, Scenario, Tune, When};
 use segue_sim_tests::lyrics::story::Outcome;
 use segue_sim_tests::replay::verify;
+use segue_sim_tests::scenario::Snag;
 use segue_sqlite::QueueDetail;
 
 use Knows::{Instrumental, Line, Nothing, Plain};
 
 /// Plays a scenario; whatever is broken ends the test.
-fn play(scenario: &Scenario) -> Outcome {
+pub(crate) fn play(scenario: &Scenario) -> Outcome {
     verify(scenario).unwrap_or_else(|report| panic!("\n{report}"))
 }
 
@@ -21,7 +22,7 @@ fn with(knows: &[Knows], lanes: &[&[Answer]]) -> Scenario {
     }
 }
 
-fn detail(outcome: &Outcome) -> &QueueDetail {
+pub(crate) fn detail(outcome: &Outcome) -> &QueueDetail {
     &outcome.details[0]
 }
 
@@ -39,7 +40,7 @@ fn said(outcome: &Outcome, lane: &str) -> Option<LaneAnswer> {
     Some(entry.answer)
 }
 
-fn sidecars(outcome: &Outcome) -> Vec<&str> {
+pub(crate) fn sidecars(outcome: &Outcome) -> Vec<&str> {
     let paths = outcome.files.keys().map(|at| at.path.as_str());
     paths.filter(|path| !path.ends_with(".flac")).collect()
 }
@@ -237,6 +238,22 @@ fn s15_whatever_a_lane_sends_it_fails_alone() {
             Some("musixmatch"),
             "{answer:?}"
         );
+    }
+}
+
+#[test]
+fn s15_whoever_panics_at_an_answer_takes_nobody_with_him() {
+    for snag in [Snag::Head, Snag::Body(1)] {
+        for race_wait in [None, Some(2_000)] {
+            let outcome = play(&Scenario {
+                race_wait,
+                faults: vec![(0, Fault::Panic(0, snag))],
+                ..with(&[Line, Plain], &[&[], &[]])
+            });
+            assert_eq!(detail(&outcome).row.lane.as_deref(), Some("musixmatch"));
+            assert_eq!(said(&outcome, "lrclib"), Some(LaneAnswer::Transport));
+            assert_eq!(detail(&outcome).row.claim_epoch, 1, "nobody died of it");
+        }
     }
 }
 

@@ -8,6 +8,7 @@ use segue_core::io::Digest;
 use segue_core::lyrics::lrc::LrcStyle;
 use segue_core::queue::{LaneAnswer, Outcome, Status};
 use segue_sqlite::{QueueDetail, QueueRow, Reader, TargetStatus};
+use std::collections::BTreeSet;
 
 impl State {
     pub(super) fn ended(&mut self, before: &QueueRow, after: &QueueRow, now: Now) {
@@ -27,17 +28,18 @@ impl State {
             ));
         }
         let song = self.song(after);
-        let knows = self.knows[song].clone();
+        let knew = self.knew[song].clone();
         match after.status {
             Status::Done => {
                 if !self.successes.insert((after.work_id, after.claim_epoch)) {
                     self.breach(format!("Q1: {title} has two successes of one epoch"));
                 }
-                self.answers(song, before, after, &knows, now);
+                self.answers(song, before, after, &knew, now);
             }
             Status::Deferred | Status::Retired => {
                 self.counts.add("deferred");
-                if knows.iter().any(|knows| *knows != Knows::Nothing) {
+                // What a lane said may be believed for a week, so it has to have been wrong all the time.
+                if knew.iter().any(|knew| !knew.contains(&Knows::Nothing)) {
                     self.breach(format!(
                         "Q6: {title} is recorded as a miss, and a lane has it"
                     ));
@@ -54,7 +56,7 @@ impl State {
         song: usize,
         before: &QueueRow,
         after: &QueueRow,
-        knows: &[Knows],
+        knew: &[BTreeSet<Knows>],
         now: Now,
     ) {
         let title = TITLES[song];
@@ -71,13 +73,21 @@ impl State {
             Outcome::Lyrics => self.counts.add("done with words"),
             Outcome::Instrumental => {
                 self.counts.add("done as instrumental");
-                if knows.iter().any(|knows| has_words(*knows)) {
+                if knew.iter().any(|knew| knew.iter().all(|k| has_words(*k))) {
                     self.breach(format!(
                         "Q6: {title} is taken for instrumental, and a lane has words"
                     ));
                 }
             }
             Outcome::Rejected => self.breach(format!("Q6: right words of {title} are rejected")),
+        }
+        let again = before.outcome.is_some();
+        if again {
+            let is_better = after.quality > before.quality;
+            self.counts.add(match is_better {
+                true => "found something better",
+                false => "kept what it had",
+            });
         }
         self.answered.push(Answered {
             song,
@@ -91,6 +101,7 @@ impl State {
             outcome,
             quality: after.quality,
             lane: after.lane.clone(),
+            again,
         });
     }
 

@@ -104,6 +104,7 @@ impl History {
     pub fn user_writes(&self, at: &Place, bytes: Option<Bytes>) {
         let mut state = lock(&self.state);
         state.laid.remove(at);
+        state.touched.insert(at.clone());
         match bytes {
             Some(bytes) => drop(state.users.insert(at.clone(), bytes)),
             None => drop(state.users.remove(at)),

@@ -34,6 +34,10 @@ impl State {
         if after.claim_epoch < before.claim_epoch {
             self.breach(format!("Q3: the epoch of {title} falls"));
         }
+        let answer = |row: &QueueRow| (row.outcome, row.quality, row.lane.clone());
+        if before.outcome.is_some() && after.status != Done && answer(before) != answer(after) {
+            self.breach(format!("S3: {title} loses the answer that it has"));
+        }
         match (before.status, after.status) {
             (Pending | Failed | Deferred, Processing) => self.claimed(before, after, now),
             (Processing, Processing) => self.kept(before, after, now),
@@ -42,12 +46,22 @@ impl State {
                 self.ended(before, after, now);
             }
             (Processing, Pending) => self.given_back(before, after, now),
-            (Done, Pending) if self.upgrades => self.counts.add("looks for something better"),
+            (Done, Pending) if self.ages => self.reopened(before, now),
             (one, other) if one == other => self.stays(before, after),
             (one, other) => {
                 let (one, other) = (one.as_str(), other.as_str());
                 self.breach(format!("Q8: {title} goes from {one} to {other}"));
             }
+        }
+    }
+
+    /// It has an answer, and may find a better one.
+    fn reopened(&mut self, before: &QueueRow, now: Now) {
+        self.counts.add("looks for something better");
+        let is_due = before.upgrade_after.is_some_and(|at| at <= now.wall);
+        if !is_due && !self.is_just_set(now) {
+            let title = &before.song.title;
+            self.breach(format!("Q8: {title} is looked up again before it is due"));
         }
     }
 
