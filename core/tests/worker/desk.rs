@@ -60,6 +60,13 @@ impl Memory {
         memory
     }
 
+    /// Gives a song that waits another priority.
+    pub(crate) fn prefer(&self, title: &str, priority: Priority) {
+        let mut rows = self.0.lock().unwrap();
+        let named = rows.waiting.iter_mut().filter(|c| c.song.title == title);
+        named.for_each(|claim| claim.priority = priority);
+    }
+
     /// From now on every claim is another's.
     pub(crate) fn lose(&self) {
         self.0.lock().unwrap().lost = true;

@@ -6,13 +6,13 @@ mod toy;
 
 use desk::{Memory, Script, Scripted};
 use segue_core::Wall;
-use segue_core::breaker::{Admission, Bank, Policy, Signal};
+use segue_core::breaker::{Admission, Lane, Policy, Signal};
 use segue_core::dispatch::Mode;
 use segue_core::driver::lyrics::{Codec, Done, End, Lanes, Rulebook, Worker};
 use segue_core::io::{Clock, NetError};
 use segue_core::lyrics::accept::Rules;
 use segue_core::lyrics::lrc::LrcStyle;
-use segue_core::queue::{Ladders, LaneAnswer, Outcome};
+use segue_core::queue::{Ladders, LaneAnswer, Outcome, Priority};
 use std::collections::BTreeMap;
 use std::future::{Future, pending, poll_fn};
 use std::pin::pin;
@@ -83,6 +83,17 @@ fn slow(head: Duration) -> Host {
         head: Some(head),
         ..Host::saying(200, "application/json", "{}")
     }
+}
+
+/// Opens a lane's breaker for a minute.
+fn trip(worker: &Worker<Toy, Memory>, lane: Lane) {
+    let now = worker.runtime.now();
+    let mut bank = worker.lanes.bank().lock().unwrap();
+    let Admission::Granted(permit) = bank.admit(lane, now) else {
+        panic!("it is closed");
+    };
+    let signal = Signal::Throttled { retry_after: None };
+    bank.settle(now, permit, signal);
 }
 
 fn nothing_is_left(worker: &Worker<Toy, Memory>) {
@@ -199,14 +210,7 @@ fn b1_a_song_that_wants_a_lane_whose_probe_is_out_is_looked_at_again_soon_and_as
     let lane = Scripted::lane("lane", Script::Ask(1), seconds(1));
     let worker = worker(&toy, &desk, Mode::Ordered, vec![lane]);
     let slot = worker.lanes.setup().slots[0].lane;
-    let tripped = |bank: &mut Bank| {
-        let Admission::Granted(permit) = bank.admit(slot, toy.now()) else {
-            panic!("it is closed");
-        };
-        let signal = Signal::Throttled { retry_after: None };
-        bank.settle(toy.now(), permit, signal);
-    };
-    tripped(&mut worker.lanes.bank().lock().unwrap());
+    trip(&worker, slot);
     toy.run(toy.sleep_until(toy.now() + seconds(60)));
     let begun = toy.wall();
     let other = second(&worker);
@@ -218,6 +222,32 @@ fn b1_a_song_that_wants_a_lane_whose_probe_is_out_is_looked_at_again_soon_and_as
     assert_eq!((song.as_str(), *retry_at), ("Two", begun + seconds(2)));
     assert!(is_found(probed));
     assert_eq!(toy.contacted().len(), 1, "one probe");
+    nothing_is_left(&worker);
+}
+
+#[test]
+fn songs_of_a_library_come_back_to_a_lane_one_after_another_and_what_somebody_waits_for_as_soon_as_it_can()
+ {
+    let toy = Toy::new([("empty", Host::saying(404, "text/plain", ""))]);
+    let desk = Memory::with(&["One", "Two", "Three", "Played"]);
+    desk.prefer("Played", Priority::PLAYED);
+    let lanes = vec![
+        Scripted::lane("empty", Script::Ask(1), Duration::ZERO),
+        Scripted::lane("away", Script::Ask(1), seconds(4)),
+    ];
+    let worker = worker(&toy, &desk, Mode::Ordered, lanes);
+    let slot = worker.lanes.setup().slots[1].lane;
+    trip(&worker, slot);
+    let reopens = (toy.wall() + seconds(60)).0;
+    toy.run(work_off(&worker));
+    let back = |(_, end): &(String, End)| match end {
+        End::Release { retry_at, .. } => retry_at.0,
+        other => panic!("q6: nothing is counted: {other:?}"),
+    };
+    let at: Vec<i64> = desk.ended().iter().map(back).collect();
+    assert_eq!(at.len(), 4);
+    assert!(at[1] - at[0] >= 4_000 && at[2] - at[1] >= 4_000, "{at:?}");
+    assert_eq!((at[0], at[3]), (reopens, reopens));
     nothing_is_left(&worker);
 }
 

@@ -10,6 +10,9 @@ use std::sync::Mutex;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
+/// How far apart songs come back to a lane whose requests need not be: twenty a second are no burden for a store.
+const APART: Duration = Duration::from_millis(50);
+
 /// Who is asking a lane, who waits for that, and when the lane may hear from us again.
 #[derive(Debug, Default)]
 pub struct Turn(Mutex<Line>);
@@ -20,6 +23,8 @@ struct Line {
     waiting: BTreeMap<u64, Waker>,
     next: u64,
     free_at: Tick,
+    /// When the last of those is to come back that could not ask.
+    last_back: Option<Tick>,
 }
 
 impl Line {
@@ -50,6 +55,17 @@ impl Turn {
     /// When the lane may be asked again, by its spacing.
     pub fn free_at(&self) -> Tick {
         lock(&self.0).free_at
+    }
+
+    /// When a song is to come back that may not ask the lane before `earliest`. Those of a library come back one after
+    /// another, as far apart as the lane's requests: all at once they would be claimed and given back in vain, over and
+    /// over, for as long as the lane is away.
+    pub(super) fn come_back(&self, earliest: Tick, spacing: Duration) -> Tick {
+        let mut line = lock(&self.0);
+        let behind = line.last_back.map(|last| last + spacing.max(APART));
+        let at = behind.map_or(earliest, |behind| behind.max(earliest));
+        line.last_back = Some(at);
+        at
     }
 
     /// How many wait, whoever has the turn not among them.
@@ -178,6 +194,26 @@ mod tests {
         let held = poll(two.as_mut()).expect("its turn");
         drop(held);
         assert!(poll(three.as_mut()).is_some());
+    }
+
+    #[test]
+    fn who_cannot_ask_comes_back_behind_those_who_could_not_before() {
+        let turn = Turn::default();
+        let second = Duration::from_secs(1);
+        let at = |seconds: u32| Tick::default() + seconds * second;
+        assert_eq!(turn.come_back(at(60), second), at(60));
+        assert_eq!(turn.come_back(at(60), second), at(61));
+        assert_eq!(
+            turn.come_back(at(30), second),
+            at(62),
+            "the line goes on where it ended"
+        );
+        assert_eq!(
+            turn.come_back(at(90), second),
+            at(90),
+            "or begins anew, worked off"
+        );
+        assert_eq!(turn.come_back(at(60), Duration::ZERO), at(90) + APART);
     }
 
     #[test]

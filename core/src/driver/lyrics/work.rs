@@ -5,7 +5,7 @@ use super::desk::{Desk, End, Job, Remembered};
 use super::lanes::{LaneState, Lanes, Setup};
 use super::post;
 use super::race::{Answer, Race, Raced};
-use crate::breaker::Phase;
+use crate::breaker::{NEVER, Phase};
 use crate::dispatch::{Heard, Known, Lane, Quality};
 use crate::driver::lock;
 use crate::io::{Clock, Runtime, StoreError};
@@ -369,7 +369,7 @@ fn concluded(setup: &Setup, job: &Job, raced: Raced, moment: Moment) -> End {
             answers,
         },
         Step::Release { retry_at } => End::Release {
-            retry_at,
+            retry_at: in_line(setup, claim, &heard, moment).unwrap_or(retry_at),
             reason: Some(told),
             answers,
         },
@@ -391,6 +391,33 @@ fn concluded(setup: &Setup, job: &Job, raced: Raced, moment: Moment) -> End {
             }
         }
     }
+}
+
+/// When a song comes back that waits for a lane, if nobody waits for the song: behind the others of the library that wait
+/// for the same lane.
+fn in_line(setup: &Setup, claim: &Claim, heard: &[(Lane, Heard)], moment: Moment) -> Option<Wall> {
+    if claim.priority.is_urgent() {
+        return None;
+    }
+    let reopens = |(lane, heard): &(Lane, Heard)| match heard {
+        Heard::Open { until } => Some((*until, *lane)),
+        Heard::Failed { retry_at, .. } => retry_at.map(|at| (at, *lane)),
+        Heard::Waiting
+        | Heard::Known(_)
+        | Heard::Called
+        | Heard::Suitable(_)
+        | Heard::Unsuitable(_)
+        | Heard::Miss
+        | Heard::Discarded
+        | Heard::GivenUp(_) => None,
+    };
+    let (earliest, lane) = heard.iter().filter_map(reopens).min()?;
+    if earliest >= NEVER {
+        return None;
+    }
+    let slot = setup.slot(lane)?;
+    let at = slot.turn.come_back(earliest, setup.spacing(slot));
+    Some(moment.wall_at(at))
 }
 
 /// What stood in the way, lane by lane.
