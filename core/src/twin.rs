@@ -166,6 +166,8 @@ pub enum Twin {
     QualityFalls,
     /// A sidecar is written before anything says so.
     JournalSkipped,
+    /// A file that is to go goes, whoever has edited it.
+    RemovalUnchecked,
 
     /// Activity begins before it is known who serves.
     ActivityBeforeWinner,
@@ -189,7 +191,7 @@ pub enum Twin {
 
 impl Twin {
     /// The bugs in this crate, which its own checks must find.
-    pub const CORE: [Twin; 66] = [
+    pub const CORE: [Twin; 67] = [
         Twin::ProbeFlood,
         Twin::StaleSignalAccepted,
         Twin::AbandonedCounts,
@@ -256,6 +258,7 @@ impl Twin {
         Twin::ThrottledMissed,
         Twin::CancelCounted,
         Twin::LedgerNeverExpires,
+        Twin::RemovalUnchecked,
     ];
 
     /// The bugs in the SQL of the queue, which only a database can show.
@@ -348,6 +351,7 @@ impl Twin {
             Twin::LeaseIgnored | Twin::HeartbeatLost => "Q4",
             Twin::QualityFalls => "S3",
             Twin::JournalSkipped => "6, journal",
+            Twin::RemovalUnchecked => "S2",
             Twin::ActivityBeforeWinner => "3.10",
             Twin::ActivityNeverClosed | Twin::ResumedUnlisted => "F6",
             Twin::FailureUnrecorded => "3.10",

@@ -6,7 +6,7 @@ use madsim::rand::{Rng, thread_rng};
 use madsim::runtime::Runtime;
 use segue_core::delivery::*;
 use segue_core::dispatch::Quality;
-use segue_core::driver::deliver::{Delivered, deliver};
+use segue_core::driver::deliver::{Delivered, deliver, take_away};
 use segue_core::io::{Clock, Digest, Place, Shelf, ShelfError};
 use segue_runtime_sim::{SimClock, SimShelf};
 use std::future::{Future, poll_fn};
@@ -136,4 +136,42 @@ fn only_what_is_allowed_is_there() {
         assert_eq!(shelf.look(&lrc()).await, Err(ShelfError::NotWritable));
         0
     });
+}
+
+async fn taken_away_again_and_again(seed: u64) -> u32 {
+    let clock = SimClock::current();
+    let shelf = shelf(&clock);
+    let removal = Removal {
+        place: txt(),
+        only: Digest::of(OLD),
+    };
+    let mut cuts = 0;
+    loop {
+        let patience = Duration::from_micros(thread_rng().gen_range(0..12_000));
+        if let Some(ended) = cut_short(&clock, patience, take_away(&shelf, &removal)).await {
+            assert_eq!(ended, Ok(None));
+            break;
+        }
+        cuts += 1;
+        if thread_rng().gen_bool(0.7) {
+            shelf.crash(seed + u64::from(cuts));
+        }
+        let there = shelf.get(&txt());
+        assert!(there.is_none_or(|bytes| bytes == OLD), "S1");
+    }
+    shelf.crash(seed);
+    assert_eq!(shelf.get(&txt()), None, "what was said to be gone is");
+    shelf.put(&txt(), &b"by hand"[..]);
+    let left = take_away(&shelf, &removal).await;
+    assert_eq!(left, Ok(Some(Left::NotOurs)), "S2");
+    assert_eq!(shelf.get(&txt()).as_deref(), Some(&b"by hand"[..]), "S2");
+    cuts
+}
+
+#[test]
+fn a_power_cut_at_any_moment_of_a_removal_leaves_the_file_or_none() {
+    let cuts: u32 = (0..100)
+        .map(|seed| world(seed, taken_away_again_and_again(seed)))
+        .sum();
+    assert!(cuts > 50, "{cuts} cuts");
 }

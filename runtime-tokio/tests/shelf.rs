@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use segue_core::delivery::*;
 use segue_core::dispatch::Quality;
-use segue_core::driver::deliver::{Delivered, deliver};
+use segue_core::driver::deliver::{Delivered, deliver, take_away};
 use segue_core::io::{Digest, Place, Seen, Shelf, ShelfError};
 use segue_runtime_tokio::shelf::{FolderShelf, Roots};
 use std::ffi::OsStr;
@@ -255,4 +255,43 @@ async fn a_read_only_folder_is_told() {
     fs::set_permissions(root.path(), fs::Permissions::from_mode(0o755)).unwrap();
     assert_eq!(told, Err(ShelfError::ReadOnly));
     assert_eq!(names(root.path()), ["Song.flac"]);
+}
+
+#[tokio::test]
+async fn s2_a_file_is_taken_away_only_as_we_wrote_it() {
+    let root = TempDir::new().unwrap();
+    fs::write(root.path().join("Song.flac"), b"sound").unwrap();
+    let (shelf, at) = (shelf(&root), track("Song.lrc"));
+    let removal = Removal {
+        place: at.clone(),
+        only: Digest::of(NEW),
+    };
+    let file = root.path().join("Song.lrc");
+    for theirs in [&b"by hand"[..], b"[00:01.00]la la\n ", b""] {
+        fs::write(&file, theirs).unwrap();
+        let left = take_away(&shelf, &removal).await;
+        assert_eq!(left, Ok(Some(Left::NotOurs)));
+        assert_eq!(fs::read(&file).unwrap(), theirs);
+    }
+    fs::remove_file(&file).unwrap();
+    let elsewhere = root.path().join("elsewhere");
+    fs::write(&elsewhere, NEW).unwrap();
+    symlink(&elsewhere, &file).unwrap();
+    let left = take_away(&shelf, &removal).await;
+    assert_eq!(
+        left,
+        Ok(Some(Left::NotOurs)),
+        "a link is nobody's but theirs"
+    );
+    fs::remove_file(&file).unwrap();
+    fs::write(&file, NEW).unwrap();
+    for _ in 0..2 {
+        assert_eq!(take_away(&shelf, &removal).await, Ok(None));
+        assert_eq!(names(root.path()), ["Song.flac", "elsewhere"]);
+    }
+    let outside = Removal {
+        place: track("../Song.lrc"),
+        ..removal
+    };
+    assert_eq!(take_away(&shelf, &outside).await, Err(ShelfError::Outside));
 }

@@ -48,6 +48,11 @@ impl Progress {
     pub fn settled(&mut self) {
         self.settled = true;
     }
+
+    /// Whether they are.
+    pub(super) fn is_settled(self) -> bool {
+        self.settled
+    }
 }
 
 /// What to do next. Look again after each.

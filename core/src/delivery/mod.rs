@@ -29,9 +29,11 @@
 
 mod journal;
 mod name;
+mod removal;
 
 pub use journal::{Facts, Progress, Step};
 pub use name::{NAME_LIMIT, sidecar, temp};
+pub use removal::{Removal, RemovalStep};
 
 use crate::dispatch::Quality;
 use crate::io::{Digest, Place, Seen, ShelfError};
@@ -89,7 +91,7 @@ pub struct Wanted {
 pub struct Ours {
     /// Its bytes.
     pub digest: Digest,
-    /// How good it was.
+    /// How good it was; [`Quality::None`] when its words turned out to be another song's.
     pub quality: Quality,
 }
 
@@ -108,6 +110,12 @@ impl Beside {
         self.ours
             .filter(|ours| self.seen == Seen::File(ours.digest))
     }
+
+    /// Whether what lies there is ours, unchanged, and not right any more.
+    fn is_withdrawn(&self) -> bool {
+        self.unchanged()
+            .is_some_and(|ours| ours.quality == Quality::None)
+    }
 }
 
 /// Whether to write.
@@ -124,7 +132,8 @@ pub enum Plan {
 pub struct Changes {
     /// The file of the same name that is replaced.
     pub replaces: Option<Digest>,
-    /// The plain file that is retired, because its words come with times now.
+    /// The file of the other form that is retired: a plain one whose words come with times now, or any whose words turned
+    /// out to be another song's.
     pub retires: Option<Digest>,
 }
 
@@ -180,11 +189,14 @@ impl Left {
 /// Decides from what lies at the name that is wanted, and at the same name with the other suffix.
 ///
 /// Somebody else's file is never touched (S2), nor is anything replaced by something worse (S3). Plain words are not
-/// written beside a timed file, whoever wrote that; timed ones are written beside somebody's plain file, which stays.
+/// written beside a timed file, whoever wrote that; timed ones are written beside somebody's plain file, which stays. A file
+/// of ours with another song's words gives way to any.
 pub fn plan(wanted: &Wanted, here: Beside, other: Beside) -> Plan {
     match (wanted.form, other.seen) {
-        (Form::Plain, Seen::File(_) | Seen::Other) => return Plan::Leave(Left::AsGood),
-        (Form::Plain, Seen::Absent) | (Form::Synced, _) => {}
+        (Form::Plain, Seen::File(_) | Seen::Other) if !other.is_withdrawn() => {
+            return Plan::Leave(Left::AsGood);
+        }
+        (Form::Plain, _) | (Form::Synced, _) => {}
     }
     let replaces = match (here.seen, here.unchanged()) {
         (Seen::Absent, _) => None,
@@ -195,10 +207,7 @@ pub fn plan(wanted: &Wanted, here: Beside, other: Beside) -> Plan {
         (Seen::File(there), Some(_)) => Some(there),
         (Seen::File(_), None) | (Seen::Other, _) => return Plan::Leave(Left::NotOurs),
     };
-    let retires = match wanted.form {
-        Form::Synced => other.unchanged().map(|ours| ours.digest),
-        Form::Plain => None,
-    };
+    let retires = other.unchanged().map(|ours| ours.digest);
     Plan::Write(Changes { replaces, retires })
 }
 

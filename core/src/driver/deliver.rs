@@ -1,6 +1,6 @@
 //! Carries a delivery out, step by step, on a runtime's shelf.
 
-use crate::delivery::{Facts, Intent, Left, Progress, Step};
+use crate::delivery::{Facts, Intent, Left, Progress, Removal, RemovalStep, Step};
 use crate::io::{Place, Seen, Shelf, ShelfError};
 use bytes::Bytes;
 
@@ -77,6 +77,29 @@ pub async fn deliver<S: Shelf>(
         }
     }
     shelf.discard(&intent.temp).await?;
+    Err(ShelfError::Changed)
+}
+
+/// Goes on with `removal`, from wherever it is, until the file is gone for good; why it stays, if it does.
+///
+/// # Errors
+/// What the shelf says. The removal is as good as before: go on with it later.
+pub async fn take_away<S: Shelf>(shelf: &S, removal: &Removal) -> Result<Option<Left>, ShelfError> {
+    let mut progress = Progress::default();
+    for _ in 0..MOST_STEPS {
+        match removal.next(shelf.look(&removal.place).await?, &progress) {
+            RemovalStep::Remove(only) => {
+                unless_changed(shelf.remove(&removal.place, only).await)?;
+                progress.changed();
+            }
+            RemovalStep::Settle => {
+                shelf.settle(&removal.place).await?;
+                progress.settled();
+            }
+            RemovalStep::Commit => return Ok(None),
+            RemovalStep::Undo(left) => return Ok(Some(left)),
+        }
+    }
     Err(ShelfError::Changed)
 }
 

@@ -1,6 +1,7 @@
 //! The journal of sidecars over a disk that forgets: every step, every crash, every recovery.
 
 mod disk;
+mod removal;
 mod walk;
 
 use segue_core::delivery::*;
@@ -146,4 +147,32 @@ fn only_words_become_files() {
     assert_eq!(Form::of(Quality::Plain), Some(Form::Plain));
     assert_eq!(Form::of(Quality::Instrumental), None);
     assert_eq!(Form::of(Quality::None), None);
+}
+
+#[test]
+fn words_of_another_song_give_way_to_any_and_somebodys_do_not() {
+    let plain = wanted(Form::Plain, Quality::Plain, "new");
+    let doubted = ours("old", Quality::None);
+    let retired = Plan::Write(Changes {
+        replaces: None,
+        retires: Some(digest("old")),
+    });
+    assert_eq!(plan(&plain, nothing(), doubted), retired);
+    let replaced = Plan::Write(Changes {
+        replaces: Some(digest("old")),
+        retires: None,
+    });
+    assert_eq!(plan(&plain, doubted, nothing()), replaced);
+    let edited = edited("theirs", "old", Quality::None);
+    assert_eq!(
+        plan(&plain, nothing(), edited),
+        Plan::Leave(Left::AsGood),
+        "S2"
+    );
+}
+
+#[test]
+fn s2_only_ours_is_taken_away_whoever_meddles_and_whenever_it_crashes() {
+    let states = removal::every_removal().unwrap_or_else(|(_, why)| panic!("{why}"));
+    assert!(states >= 6, "{states} states were seen");
 }

@@ -7,7 +7,7 @@ use crate::dispatch::{HOWS, compare, shared};
 use crate::explore::{Broken, World, explore, quietly};
 use crate::toy::scene::*;
 use crate::toy::{Host, Toy};
-use crate::{alone, bodies, breaker, dispatch, openings, relay, rules};
+use crate::{alone, bodies, breaker, dispatch, openings, relay, removal, rules};
 use segue_core::breaker::{Breaker, Phase};
 use segue_core::catalog::model::TrackSource;
 use segue_core::failover::ranges;
@@ -64,7 +64,7 @@ const fn whole(name: &'static str, check: fn() -> Result<usize, Broken>) -> Chec
 }
 
 /// What takes no time, so that every twin meets all of it.
-pub(crate) const QUICK: [Check; 14] = [
+pub(crate) const QUICK: [Check; 15] = [
     whole("every order of copies", every_order),
     random("identities", 2_000, rules::identities),
     random("variants", 2_000, rules::variants),
@@ -72,6 +72,7 @@ pub(crate) const QUICK: [Check; 14] = [
     random("outcomes and the queue", 2_000, rules::outcomes),
     random("beliefs", 2_000, rules::beliefs),
     whole("every plan of ranges", every_plan),
+    whole("every removal of a sidecar", every_removal),
     random("restarts", 2_000, restart),
     random("breaker and its history", 2_000, breaker::history::check),
     random("dispatch and paper", 5_000, compare::check),
@@ -98,6 +99,10 @@ pub(crate) const THOROUGH: [Check; 6] = [
         walk(&HOWS.map(dispatch::suspicious).concat())
     }),
 ];
+
+fn every_removal() -> Result<usize, Broken> {
+    removal::every_removal().map_err(|(after, story)| Broken { after, story })
+}
 
 /// Walks through worlds; says how many steps that took.
 fn walk(worlds: &[impl World]) -> Result<usize, Broken> {

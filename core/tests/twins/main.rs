@@ -26,6 +26,8 @@ mod explore;
 mod openings;
 #[path = "../exhaustive/relay.rs"]
 mod relay;
+#[path = "../delivery/removal.rs"]
+mod removal;
 #[path = "../queue/rules.rs"]
 mod rules;
 

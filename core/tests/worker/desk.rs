@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use segue_core::Wall;
-use segue_core::delivery::Intent;
+use segue_core::delivery::{Intent, Removal};
 use segue_core::dispatch::Quality;
 use segue_core::driver::lyrics::{
     Codec, Desk, Due, End, Job, LaneState, Parcel, ParcelEnd, ParcelTicket,
@@ -140,6 +140,10 @@ impl Desk for Memory {
         _: &Intent,
         _: Wall,
     ) -> Result<(), StoreError> {
+        Err(StoreError::StaleClaim)
+    }
+
+    async fn begin_removal(&self, _: ParcelTicket, _: &Removal, _: Wall) -> Result<(), StoreError> {
         Err(StoreError::StaleClaim)
     }
 

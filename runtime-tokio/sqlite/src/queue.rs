@@ -266,7 +266,7 @@ pub struct DeliveredFile {
     pub sidecar: String,
     /// The hash of its bytes.
     pub hash: String,
-    /// How good it is.
+    /// How good it is; [`Quality::None`] when its words turned out to be another song's.
     pub quality: Quality,
     /// The document it was written from, if that is still there.
     pub document_id: Option<String>,
@@ -284,8 +284,10 @@ pub enum DeliveryEnd {
         /// The hash of its bytes.
         hash: String,
     },
-    /// It must not be written; why.
+    /// It must not be written, or what is to go stays; why.
     Refused(String),
+    /// Nothing lies there that was to go.
+    Withdrawn,
     /// It could not be written.
     Again {
         /// Why.
@@ -310,11 +312,11 @@ pub struct DeliveryRow {
     pub file: File,
     /// Where it stands.
     pub status: DeliveryStatus,
-    /// What is wanted.
-    pub document_id: String,
+    /// What is wanted; `None` for nothing.
+    pub document_id: Option<String>,
     /// How good that is.
     pub quality: Quality,
-    /// What is being written, and from which document.
+    /// What is being written, and from which document. A removal that has begun is not shown.
     pub intent: Option<(DeliveryIntent, String)>,
     /// What of ours lies there.
     pub delivered: Option<DeliveredFile>,
@@ -514,7 +516,7 @@ pub(crate) fn lane_entry(c: &mut Columns<'_, '_>) -> rusqlite::Result<LaneEntry>
 pub(crate) const DELIVERY: &str = "SELECT d.id, d.epoch, d.scan_id, s.track_id, s.instance_id, s.remote_id, s.path, d.status, \
     w.id, w.quality, d.intent_sidecar, d.intent_temp, d.intent_old_hash, d.intent_new_hash, i.id, \
     d.delivered_sidecar, d.delivered_hash, d.delivered_quality, o.id, d.delivered_at, d.attempts, d.next_attempt_at, d.reason \
-    FROM deliveries d JOIN scan_results s ON s.id = d.scan_id JOIN documents w ON w.number = d.wanted_document \
+    FROM deliveries d JOIN scan_results s ON s.id = d.scan_id LEFT JOIN documents w ON w.number = d.wanted_document \
     LEFT JOIN documents i ON i.number = d.intent_document LEFT JOIN documents o ON o.number = d.delivered_document";
 
 pub(crate) fn delivery_row(c: &mut Columns<'_, '_>) -> rusqlite::Result<DeliveryRow> {

@@ -12,7 +12,7 @@ use crate::config::Config;
 use crate::lyrics::{LyricsSettings, lane_states};
 use crate::sources::salt;
 use segue_core::Wall;
-use segue_core::delivery::{Form, Intent};
+use segue_core::delivery::{Form, Intent, Removal};
 use segue_core::dispatch::Quality;
 use segue_core::driver::lock;
 use segue_core::driver::lyrics::{
@@ -235,6 +235,15 @@ impl Desk for OneSong {
         _: ParcelTicket,
         _: &str,
         _: &Intent,
+        _: Wall,
+    ) -> Result<(), StoreError> {
+        Ok(())
+    }
+
+    async fn begin_removal(
+        &self,
+        _: ParcelTicket,
+        _: &Removal,
         _: Wall,
     ) -> Result<(), StoreError> {
         Ok(())

@@ -4,9 +4,9 @@ use crate::hub::{Hub, HubRuntime};
 use crate::metrics::{CacheRead, DeliveryResult};
 use crate::sources::salt;
 use segue_core::Wall;
-use segue_core::delivery::Intent;
+use segue_core::delivery::{Intent, Removal};
 use segue_core::driver::lyrics::{
-    Desk, Due, End, Job, LaneState, Parcel, ParcelEnd, ParcelTicket, Remembered, Written,
+    Desk, Due, End, Job, LaneState, Parcel, ParcelEnd, ParcelTicket, Remembered, Words, Written,
 };
 use segue_core::io::{Digest, Place, StoreError};
 use segue_core::queue::{Claim, Identity, Ticket};
@@ -169,6 +169,18 @@ impl<R: HubRuntime> Desk for HubDesk<R> {
             .await
     }
 
+    async fn begin_removal(
+        &self,
+        ticket: ParcelTicket,
+        removal: &Removal,
+        now: Wall,
+    ) -> Result<(), StoreError> {
+        let (sidecar, hash) = (removal.place.path.clone(), removal.only.to_hex());
+        self.hub
+            .write(move |w| w.begin_removal(stored(ticket), &sidecar, &hash, now))
+            .await
+    }
+
     async fn end_parcel(
         &self,
         ticket: ParcelTicket,
@@ -187,6 +199,10 @@ impl<R: HubRuntime> Desk for HubDesk<R> {
             ParcelEnd::Refused(reason) => {
                 tracing::debug!(%reason, "a sidecar is not written");
                 (DeliveryResult::Refused, DeliveryEnd::Refused(reason))
+            }
+            ParcelEnd::Withdrawn => {
+                tracing::info!("a sidecar with words of another song is not there any more");
+                (DeliveryResult::Withdrawn, DeliveryEnd::Withdrawn)
             }
             ParcelEnd::Again {
                 reason,
@@ -331,15 +347,20 @@ fn parcel(reader: &Reader, row: DeliveryRow) -> Result<Parcel, Error> {
         }
         None => None,
     };
+    let wanted = match row.document_id {
+        Some(document) => Some(Words {
+            body: reader.document(&document)?.unwrap_or_default(),
+            document,
+        }),
+        None => None,
+    };
     Ok(Parcel {
         ticket: ParcelTicket {
             delivery_id: row.ticket.delivery_id,
             epoch: row.ticket.epoch,
         },
         track: place(&row.file.path),
-        body: reader.document(&row.document_id)?.unwrap_or_default(),
-        document: row.document_id,
-        quality: row.quality,
+        wanted,
         begun,
         delivered,
         attempts: row.attempts,

@@ -56,6 +56,8 @@ pub enum DeliveryResult {
     Delivered,
     /// It must not be written.
     Refused,
+    /// It held words of another song, and was taken away.
+    Withdrawn,
     /// It could not be written, and is tried again.
     Again,
 }
@@ -193,6 +195,7 @@ impl LyricsMetrics {
         let end = match result {
             DeliveryResult::Delivered => "delivered",
             DeliveryResult::Refused => "refused",
+            DeliveryResult::Withdrawn => "withdrawn",
             DeliveryResult::Again => "again",
         };
         self.deliveries.get_or_create(&EndLabels { end }).inc();

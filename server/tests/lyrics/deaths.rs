@@ -1,7 +1,7 @@
 //! A worker that is killed at each of its steps at a sidecar, and what is found afterwards.
 
 use crate::lanes::TIMED;
-use crate::world::{Fake, Home, LyricsHub, Says};
+use crate::world::{Fake, Home, LyricsHub, Says, wav_of};
 use bytes::Bytes;
 use futures_util::future::{Either, select};
 use segue::lyrics::{HubDesk, recover, remove_leftovers};
@@ -218,4 +218,55 @@ async fn what_a_slow_worker_leaves_after_its_turn_is_removed_and_a_users_file_is
     );
     home.put(&left, b"[00:01.00]Pap");
     assert_eq!(removed().await, 1, "its name is remembered for a while");
+}
+
+/// A hub with words beside a track that turned out to be another song's, about to take them away.
+async fn about_to_remove(home: &Home) -> (LyricsHub, Fake) {
+    home.put("b.wav", &wav_of("Somebody Else", "Another Tune", 40));
+    let one = Fake::start().await;
+    let hub = home.hub(&[("lrclib", &one)], Mode::Ordered).await;
+    for title in [SONG, "Another Tune"] {
+        one.says(title, Says::Synced(TIMED));
+    }
+    hub.wants("Another Tune").await;
+    for done in [Done::Song, Done::Parcel] {
+        assert_eq!(hub.step().await, done);
+    }
+    assert_eq!(home.sidecars(), ["b.lrc"]);
+    assert_eq!(hub.step().await, Done::Song);
+    (hub, one)
+}
+
+#[tokio::test]
+async fn s1_a_worker_killed_at_any_step_of_a_removal_leaves_nothing() {
+    for taken in [false, true] {
+        let mut deaths = 0;
+        loop {
+            let home = Home::with(&[SONG]);
+            let (hub, _one) = about_to_remove(&home).await;
+            if !dies(&home, &hub, deaths + 1, taken).await {
+                break;
+            }
+            deaths += 1;
+            recover(&hub.hub).await.expect("recovered");
+            hub.work_off().await;
+            assert_eq!(home.sidecars(), [""; 0], "{deaths}, {taken}");
+            hub.close().await;
+        }
+        assert!(deaths > 3, "a removal takes more than {deaths} steps");
+    }
+}
+
+#[tokio::test]
+async fn s2_words_of_another_song_that_somebody_has_edited_stay() {
+    let home = Home::with(&[SONG]);
+    let (hub, _one) = about_to_remove(&home).await;
+    home.put("b.lrc", b"[00:02.00]By hand");
+    hub.work_off().await;
+    assert_eq!(home.sidecars(), ["b.lrc"]);
+    assert_eq!(home.text("b.lrc").as_deref(), Some("[00:02.00]By hand"));
+    let id = hub.row("Another Tune").await.work_id;
+    let shown = hub.hub.read(move |r| r.queue_show(id)).await;
+    let sidecars = shown.expect("read").expect("a row").deliveries;
+    assert_eq!(sidecars[0].reason.as_deref(), Some("not_ours"));
 }

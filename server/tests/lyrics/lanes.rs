@@ -354,13 +354,13 @@ async fn words_that_a_lane_gives_for_anything_are_taken_from_all_who_have_them()
         home.text("Lantern Hill.lrc").expect("written").trim_end(),
         right
     );
-    // It was written before anybody could know. It stays, and is told of.
-    assert_eq!(home.sidecars(), ["Lantern Hill.lrc", "b.lrc"]);
+    // It was written before anybody could know, and is taken away.
+    assert_eq!(home.sidecars(), ["Lantern Hill.lrc"]);
     let id = none.work_id;
     let shown = hub.hub.read(move |r| r.queue_show(id)).await;
     let sidecars = shown.expect("read").expect("a row").deliveries;
     let reason = sidecars[0].reason.as_deref().expect("a reason");
-    assert!(reason.contains("delete it"), "{reason}");
+    assert!(reason.contains("another song"), "{reason}");
     assert_eq!(segue::lyrics::restore_missing(&hub.hub).await, Ok(0));
     assert!(hub.lyrics("Another Tune").await.is_none());
 }

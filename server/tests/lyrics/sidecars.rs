@@ -149,7 +149,8 @@ async fn s1_a_slow_worker_that_has_lost_its_turn_spoils_no_file() {
     let now = hub.hub.clock().wall();
     let begun = hub.hub.write(move |w| {
         let row = w.claim_delivery("slow", now, now)?.expect("wanted");
-        let body = w.reader().document(&row.document_id)?.expect("stored");
+        let document = row.document_id.expect("words");
+        let body = w.reader().document(&document)?.expect("stored");
         let rendered = render(&body, LrcStyle::default()).expect("words");
         let intent = DeliveryIntent {
             sidecar: "Lantern Hill.lrc".to_owned(),
@@ -157,7 +158,7 @@ async fn s1_a_slow_worker_that_has_lost_its_turn_spoils_no_file() {
             old_hash: None,
             new_hash: Digest::of(&rendered.bytes).to_hex(),
         };
-        w.begin_delivery(row.ticket, &row.document_id, &intent, now)
+        w.begin_delivery(row.ticket, &document, &intent, now)
     });
     begun.await.expect("begun");
 

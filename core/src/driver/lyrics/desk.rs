@@ -1,7 +1,7 @@
 //! What a worker needs of the store: the queue and the journal of sidecars, whichever database they lie in.
 
 use super::lanes::LaneState;
-use crate::delivery::Intent;
+use crate::delivery::{Intent, Removal};
 use crate::dispatch::Quality;
 use crate::io::{Digest, Place, StoreError};
 use crate::lyrics::Copy;
@@ -93,25 +93,30 @@ impl End {
     }
 }
 
-/// A sidecar to be written.
+/// A sidecar to be written, or to be taken away.
 #[derive(Clone, Debug)]
 pub struct Parcel {
     /// To be named in every write.
     pub ticket: ParcelTicket,
     /// The track beside which it is to lie.
     pub track: Place,
-    /// The document that is wanted, by its id.
-    pub document: String,
-    /// Its canonical JSON.
-    pub body: String,
-    /// How good it is.
-    pub quality: Quality,
+    /// What is to lie there; `None` for nothing of ours, because what lies there turned out to be another song's.
+    pub wanted: Option<Words>,
     /// What is being written already, and the canonical JSON from which.
     pub begun: Option<(Intent, String)>,
     /// What of ours lies there.
     pub delivered: Option<Written>,
     /// Attempts that failed.
     pub attempts: u32,
+}
+
+/// A stored document.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Words {
+    /// Its id.
+    pub document: String,
+    /// Its canonical JSON.
+    pub body: String,
 }
 
 /// One taking of a parcel.
@@ -130,7 +135,7 @@ pub struct Written {
     pub place: Place,
     /// Its bytes.
     pub digest: Digest,
-    /// How good it is.
+    /// How good it is; [`Quality::None`] when its words turned out to be another song's.
     pub quality: Quality,
 }
 
@@ -144,8 +149,10 @@ pub enum ParcelEnd {
         /// Its bytes.
         digest: Digest,
     },
-    /// It is not to be written; why.
+    /// It is not to be written, or what is to go stays; why.
     Refused(String),
+    /// Nothing of ours that was to go lies there any more.
+    Withdrawn,
     /// It could not be written.
     Again {
         /// Why.
@@ -227,6 +234,14 @@ pub trait Desk: Send + Sync {
         ticket: ParcelTicket,
         document: &str,
         intent: &Intent,
+        now: Wall,
+    ) -> impl Future<Output = Result<(), StoreError>> + Send;
+
+    /// Writes down what is about to be taken away, before it is.
+    fn begin_removal(
+        &self,
+        ticket: ParcelTicket,
+        removal: &Removal,
         now: Wall,
     ) -> impl Future<Output = Result<(), StoreError>> + Send;
 

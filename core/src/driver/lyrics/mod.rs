@@ -11,7 +11,7 @@ mod race;
 mod turn;
 mod work;
 
-pub use desk::{Desk, Due, End, Job, Parcel, ParcelEnd, ParcelTicket, Remembered, Written};
+pub use desk::{Desk, Due, End, Job, Parcel, ParcelEnd, ParcelTicket, Remembered, Words, Written};
 pub use lanes::{Codec, LaneState, Lanes, Rulebook, Setup, Slot};
 pub use post::{Rendered, render};
 pub use race::Answer;

@@ -1,9 +1,11 @@
 //! Sidecars: from a stored document to a file beside a track, and what an earlier process left half done.
 
-use super::desk::{Desk, Parcel, ParcelEnd};
-use crate::delivery::{Beside, Form, Intent, Left, Ours, Plan, Wanted, plan, sidecar, temp};
+use super::desk::{Desk, Parcel, ParcelEnd, Words, Written};
+use crate::delivery::{
+    Beside, Form, Intent, Left, Ours, Plan, Removal, Wanted, plan, sidecar, temp,
+};
 use crate::dispatch::Quality;
-use crate::driver::deliver::{Delivered, deliver, gone};
+use crate::driver::deliver::{Delivered, deliver, gone, take_away};
 use crate::io::{Clock, Digest, Runtime, Shelf, ShelfError, StoreError};
 use crate::lyrics::document::Document;
 use crate::lyrics::lrc::{LrcStyle, WriteOptions};
@@ -20,6 +22,9 @@ const LONGEST: Duration = Duration::from_secs(6 * 3600);
 
 /// After so many attempts, a track that is not where the library has it is given up: the next sync knows better.
 const MOST_SEARCHES: u32 = 8;
+
+/// What is said of a file that was to go, where nothing may be removed.
+const STAYS: &str = "its words were given for another song too: delete it unless they are right";
 
 /// Lyrics as a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,7 +60,7 @@ pub fn render(body: &str, style: LrcStyle) -> Option<Rendered> {
     })
 }
 
-/// Writes one sidecar, or goes on with one that was begun.
+/// Writes one sidecar or takes it away, or goes on with one that was begun.
 pub(super) async fn post<R: Runtime, D: Desk>(
     runtime: &R,
     desk: &D,
@@ -67,8 +72,8 @@ pub(super) async fn post<R: Runtime, D: Desk>(
     // Nobody else's unfinished file has the name of ours, not even that of an earlier turn.
     let seed = seed ^ parcel.ticket.epoch.unsigned_abs();
     let mut begun = parcel.begun.is_some();
-    let written = match &parcel.begun {
-        Some((intent, body)) => {
+    let written = match (&parcel.begun, &parcel.wanted) {
+        (Some((intent, body)), _) => {
             let rendered = render(body, style).map(|rendered| rendered.bytes);
             // Another version of the program may write it otherwise: then it is planned anew.
             let bytes = rendered.filter(|bytes| Digest::of(bytes) == intent.new);
@@ -85,11 +90,20 @@ pub(super) async fn post<R: Runtime, D: Desk>(
                 (Some(_), None) | (None, _) => finish(runtime, intent, None).await,
             }
         }
-        None => match planned(runtime, style, seed, parcel).await {
+        (None, None) => match &parcel.delivered {
+            Some(file) if file.quality == Quality::None => {
+                let removal = removal(file);
+                let now = clock.wall();
+                desk.begin_removal(parcel.ticket, &removal, now).await?;
+                withdrawn(runtime, &removal).await
+            }
+            Some(_) | None => Ok(Some(ParcelEnd::Withdrawn)),
+        },
+        (None, Some(words)) => match planned(runtime, style, seed, parcel, words).await {
             Ok(Planned::Write(intent, bytes)) => {
                 let now = clock.wall();
                 if !twin::is(Twin::JournalSkipped) {
-                    desk.begin_parcel(parcel.ticket, &parcel.document, &intent, now)
+                    desk.begin_parcel(parcel.ticket, &words.document, &intent, now)
                         .await?;
                     begun = true;
                 }
@@ -114,6 +128,7 @@ pub(super) async fn post<R: Runtime, D: Desk>(
                 // A disk that failed may have taken the file all the same: then it is ours.
                 begun,
             },
+            None if parcel.wanted.is_none() => ParcelEnd::Refused(format!("{error}; {STAYS}")),
             None => ParcelEnd::Refused(error.to_string()),
         },
     };
@@ -134,6 +149,25 @@ async fn taken_over<R: Runtime>(
     })
 }
 
+fn removal(file: &Written) -> Removal {
+    Removal {
+        place: file.place.clone(),
+        only: file.digest,
+    }
+}
+
+/// How a removal ended.
+async fn withdrawn<R: Runtime>(
+    runtime: &R,
+    removal: &Removal,
+) -> Result<Option<ParcelEnd>, ShelfError> {
+    let left = take_away(runtime.shelf(), removal).await?;
+    Ok(Some(match left {
+        None => ParcelEnd::Withdrawn,
+        Some(left) => ParcelEnd::Refused(left.word().to_owned()),
+    }))
+}
+
 fn document_id(body: &str) -> Option<String> {
     let lyrics = Document::read(body).ok()?;
     Some(Document::of(&lyrics).id.to_string())
@@ -149,9 +183,10 @@ async fn planned<R: Runtime>(
     style: LrcStyle,
     seed: u64,
     parcel: &Parcel,
+    words: &Words,
 ) -> Result<Planned, ShelfError> {
     let refused = |left: Left| Planned::End(Some(ParcelEnd::Refused(left.word().to_owned())));
-    let Some(rendered) = render(&parcel.body, style) else {
+    let Some(rendered) = render(&words.body, style) else {
         return Ok(refused(Left::NothingToWrite));
     };
     let wanted = Wanted {

@@ -21,6 +21,10 @@ fn delivered() -> DeliveryEnd {
     }
 }
 
+fn wanted(row: &DeliveryRow) -> String {
+    row.document_id.clone().expect("words are wanted")
+}
+
 /// A file that wants its sidecar, answered with `quality`.
 fn wanting(quality: Quality) -> Kit {
     let kit = Kit::new();
@@ -45,13 +49,13 @@ fn an_intent_is_kept_until_it_is_ended_and_found_again_after_a_crash() {
         ("A/1.flac", Quality::Line)
     );
     assert_eq!(claimed(&kit, 1), None, "it has its deliverer");
-    kit.change(|w| w.begin_delivery(row.ticket, &row.document_id, &intent(), Wall(2)))
+    kit.change(|w| w.begin_delivery(row.ticket, &wanted(&row), &intent(), Wall(2)))
         .unwrap();
 
     // Its deliverer is gone. At the end of the lease, or at the next start, another finishes it.
     let again = claimed(&kit, 11).unwrap();
     assert_eq!(again.status, DeliveryStatus::Intent);
-    assert_eq!(again.intent, Some((intent(), row.document_id.clone())));
+    assert_eq!(again.intent, Some((intent(), wanted(&row))));
     assert!(is_stale(kit.change(|w| w.end_delivery(
         row.ticket,
         &delivered(),
@@ -87,7 +91,7 @@ fn an_intent_is_kept_until_it_is_ended_and_found_again_after_a_crash() {
 fn what_is_wanted_meanwhile_is_delivered_afterwards() {
     let kit = wanting(Quality::Plain);
     let row = claimed(&kit, 1).unwrap();
-    kit.change(|w| w.begin_delivery(row.ticket, &row.document_id, &intent(), Wall(2)))
+    kit.change(|w| w.begin_delivery(row.ticket, &wanted(&row), &intent(), Wall(2)))
         .unwrap();
     kit.change(|w| w.redo(1, Wall(3))).unwrap();
     let ticket = kit.claim(3).unwrap().ticket;
@@ -96,8 +100,8 @@ fn what_is_wanted_meanwhile_is_delivered_afterwards() {
     kit.change(|w| w.end_delivery(row.ticket, &delivered(), Wall(5)))
         .unwrap();
     let next = claimed(&kit, 5).unwrap();
-    assert_eq!(next.document_id, document("two", Quality::Line).id);
-    assert_eq!(next.delivered.unwrap().document_id, Some(row.document_id));
+    assert_eq!(wanted(&next), document("two", Quality::Line).id);
+    assert_eq!(next.delivered.unwrap().document_id, Some(wanted(&row)));
 }
 
 #[test]
@@ -129,7 +133,7 @@ fn a_refusal_is_final_until_somebody_asks_and_a_failure_comes_again() {
 fn what_a_failed_disk_may_have_taken_stays_in_the_journal() {
     let kit = wanting(Quality::Line);
     let row = claimed(&kit, 1).unwrap();
-    kit.change(|w| w.begin_delivery(row.ticket, &row.document_id, &intent(), Wall(2)))
+    kit.change(|w| w.begin_delivery(row.ticket, &wanted(&row), &intent(), Wall(2)))
         .unwrap();
     let failed = DeliveryEnd::Again {
         reason: "the disk failed".into(),
@@ -140,7 +144,7 @@ fn what_a_failed_disk_may_have_taken_stays_in_the_journal() {
         .unwrap();
     assert_eq!(claimed(&kit, 59), None);
     let row = claimed(&kit, 60).unwrap();
-    assert_eq!(row.intent, Some((intent(), row.document_id.clone())));
+    assert_eq!(row.intent, Some((intent(), wanted(&row))));
     assert_eq!(row.attempts, 1);
     kit.change(|w| w.end_delivery(row.ticket, &delivered(), Wall(61)))
         .unwrap();
@@ -163,7 +167,7 @@ fn the_name_of_an_unfinished_file_is_kept_until_it_is_forgotten() {
             temp: temp.into(),
             ..intent()
         };
-        kit.change(|w| w.begin_delivery(row.ticket, &row.document_id, &intent, Wall(now)))
+        kit.change(|w| w.begin_delivery(row.ticket, &wanted(&row), &intent, Wall(now)))
             .unwrap();
         row.ticket
     };

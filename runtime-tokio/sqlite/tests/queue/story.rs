@@ -618,7 +618,7 @@ impl Story {
             let has_words = row.document.as_ref().filter(|(_, q)| *q >= Quality::Plain);
             let is_done = found.status == TargetStatus::Done && row.status == Status::Done;
             if let (true, Some((document, _))) = (is_done, has_words)
-                && delivery.map(|d| d.document_id) != Some(document.clone())
+                && delivery.and_then(|d| d.document_id) != Some(document.clone())
             {
                 return Err(format!("{found:?} does not want {document}"));
             }

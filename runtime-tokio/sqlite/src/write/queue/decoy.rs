@@ -1,5 +1,6 @@
 //! Words that a lane gives for anything: taken from the songs that got them before that was known.
 
+use super::deliver::NOTHING;
 use super::hand::BELIEVED_MS;
 use super::may_leave;
 use crate::{Result, Writer};
@@ -8,10 +9,7 @@ use segue_core::queue::{Call, TOLERANCE_MS, Ticket};
 use segue_core::time::Wall;
 
 /// Why a song lost its words, for the row and the ledger.
-const REASON: &str = "the same words were given for another song";
-
-/// Why a sidecar that is there holds words that are not its song's.
-const LEFT: &str = "its words were given for another song too; delete it unless they are right";
+pub(super) const REASON: &str = "the same words were given for another song";
 
 /// Answered songs that the lane `?2` gave the document `?1`, of another title and another artist than the row `?3`, and of
 /// another length: one recording under names in two scripts has the same words with good reason.
@@ -24,8 +22,7 @@ impl Writer {
     /// lose them and are looked up again, while the lane's answer counts as refused; how many. From then on the words are a
     /// decoy for whoever gives them.
     ///
-    /// Nothing is removed from a disk: a sidecar that was written stays, is marked with the reason, and gives way to
-    /// any other words of its form.
+    /// A sidecar that was written with them is to be taken away, by way of the journal.
     ///
     /// # Errors
     /// [`crate::Error::StaleClaim`], and then nothing is changed (Q3).
@@ -68,13 +65,17 @@ impl Writer {
              reason = excluded.reason, answered_at = excluded.answered_at, valid_until = excluded.valid_until",
             params![work_id, lane, REASON, now.0, now.0.saturating_add(BELIEVED_MS)],
         )?;
-        // What is being written at this moment ends as it would have.
+        // What is being written at this moment is written, and then taken away.
         self.run(
-            "UPDATE deliveries SET status = 'refused', reason = iif(delivered_hash IS NULL, ?2, ?3), next_attempt_at = NULL, \
-             owner = NULL, epoch = epoch + 1, updated_at = ?4, \
-             delivered_quality = iif(delivered_document = wanted_document, 0, delivered_quality) WHERE status <> 'intent' AND scan_id IN \
-             (SELECT scan_id FROM work_queue_scan_results WHERE work_id = ?1)",
-            params![work_id, REASON, LEFT, now.0],
+            &format!(
+                "UPDATE deliveries SET wanted_document = {NOTHING}, attempts = 0, reason = ?2, updated_at = ?3, \
+                 delivered_quality = iif(delivered_document = wanted_document, 0, delivered_quality), \
+                 status = CASE WHEN status = 'intent' THEN 'intent' WHEN delivered_hash IS NULL THEN 'refused' ELSE 'wanted' END, \
+                 next_attempt_at = CASE WHEN status = 'intent' THEN next_attempt_at WHEN delivered_hash IS NULL THEN NULL ELSE ?3 END, \
+                 owner = iif(status = 'intent', owner, NULL), epoch = iif(status = 'intent', epoch, epoch + 1) WHERE scan_id IN \
+                 (SELECT scan_id FROM work_queue_scan_results WHERE work_id = ?1)"
+            ),
+            params![work_id, REASON, now.0],
         )?;
         self.run(
             "UPDATE scan_results SET status = 'pending', document = NULL, quality = 0, done_at = NULL \

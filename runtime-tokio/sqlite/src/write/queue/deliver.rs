@@ -1,11 +1,15 @@
 //! The journal of sidecars (contracts section 6): what is wanted, an intent before the first byte, and how it ended.
 
+use super::decoy::REASON;
 use crate::queue::{
     DELIVERY, DeliveryEnd, DeliveryIntent, DeliveryRow, DeliveryTicket, Unfinished, delivery_row,
 };
 use crate::{Error, Result, Writer};
 use rusqlite::params;
 use segue_core::time::Wall;
+
+/// In the place of a document's number: nothing of ours is to lie there. Numbers begin with 1.
+pub(super) const NOTHING: i64 = 0;
 
 const HELD: &str = "id = ?1 AND epoch = ?2 AND status IN ('wanted', 'intent')";
 
@@ -103,6 +107,28 @@ impl Writer {
         )
     }
 
+    /// Writes down what is about to be taken away, before it is.
+    ///
+    /// # Errors
+    /// [`Error::StaleClaim`] when another has the delivery by now: touch nothing then (Q3).
+    pub fn begin_removal(
+        &self,
+        ticket: DeliveryTicket,
+        sidecar: &str,
+        hash: &str,
+        now: Wall,
+    ) -> Result<()> {
+        self.let_go(ticket, None, now)?;
+        let sql = format!(
+            "UPDATE deliveries SET status = 'intent', intent_document = {NOTHING}, intent_sidecar = ?3, intent_temp = NULL, \
+             intent_old_hash = ?4, intent_new_hash = NULL, updated_at = ?5 WHERE {HELD}"
+        );
+        self.settled(
+            &sql,
+            params![ticket.delivery_id, ticket.epoch, sidecar, hash, now.0],
+        )
+    }
+
     /// Keeps the delivery for longer.
     ///
     /// # Errors
@@ -129,7 +155,9 @@ impl Writer {
         match end {
             // It has become the sidecar, or stays in the journal.
             DeliveryEnd::Delivered { .. } | DeliveryEnd::Again { begun: true, .. } => {}
-            DeliveryEnd::Refused(_) | DeliveryEnd::Again { begun: false, .. } => {
+            DeliveryEnd::Refused(_)
+            | DeliveryEnd::Withdrawn
+            | DeliveryEnd::Again { begun: false, .. } => {
                 self.let_go(ticket, None, now)?;
             }
         }
@@ -138,7 +166,8 @@ impl Writer {
                 &format!(
                     "UPDATE deliveries SET status = iif({again}, 'wanted', 'delivered'), next_attempt_at = iif({again}, ?3, NULL), \
                      attempts = 0, reason = NULL, delivered_document = coalesce(intent_document, wanted_document), \
-                     delivered_quality = (SELECT quality FROM documents WHERE number = coalesce(intent_document, wanted_document)), \
+                     delivered_quality = (SELECT iif(id IN (SELECT document_id FROM decoys), 0, quality) FROM documents \
+                     WHERE number = coalesce(intent_document, wanted_document)), \
                      delivered_sidecar = ?4, delivered_hash = ?5, delivered_at = ?3, {CLEARED} WHERE {HELD}"
                 ),
                 params![ticket.delivery_id, ticket.epoch, now.0, sidecar, hash],
@@ -149,6 +178,16 @@ impl Writer {
                      reason = ?4, {CLEARED} WHERE {HELD}"
                 ),
                 params![ticket.delivery_id, ticket.epoch, now.0, reason],
+            )?,
+            DeliveryEnd::Withdrawn => self.run(
+                &format!(
+                    "UPDATE deliveries SET status = iif({again}, 'wanted', 'refused'), next_attempt_at = iif({again}, ?3, NULL), \
+                     attempts = 0, reason = ?4, {}, {CLEARED} WHERE {HELD}",
+                    ["document", "sidecar", "hash", "at", "quality"]
+                        .map(|of| format!("delivered_{of} = iif(delivered_quality = 0, NULL, delivered_{of})"))
+                        .join(", ")
+                ),
+                params![ticket.delivery_id, ticket.epoch, now.0, REASON],
             )?,
             DeliveryEnd::Again {
                 reason,
