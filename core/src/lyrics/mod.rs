@@ -3,6 +3,7 @@
 pub mod accept;
 pub mod document;
 pub mod intake;
+pub mod layers;
 pub mod lrc;
 mod lyricsfile;
 pub mod model;

@@ -32,6 +32,11 @@ impl Group {
         }
     }
 
+    /// Whether it is Latin, which everything can be rewritten in.
+    pub(super) fn is_latin(self) -> bool {
+        self == Group("latin")
+    }
+
     fn named(script: Script) -> Group {
         let known = GROUPS.iter().find(|(_, other)| *other == script);
         Group(known.map_or(script.full_name(), |(name, _)| name))
@@ -194,6 +199,21 @@ pub(super) fn letters<'a>(lines: impl Iterator<Item = &'a str>) -> BTreeMap<Grou
         *letters.entry(group).or_insert(0) += 1;
     }
     letters
+}
+
+/// The script that shows which language a line is in: Kana and Hangul wherever they are, else that of most letters.
+pub(super) fn tongue(line: &str) -> Option<Group> {
+    let letters = letters([line].into_iter());
+    let telling = [Group("kana"), Group("hangul")];
+    let tells = telling
+        .into_iter()
+        .find(|group| letters.contains_key(group));
+    tells.or_else(|| {
+        letters
+            .into_iter()
+            .max_by_key(|(_, count)| *count)
+            .map(|(group, _)| group)
+    })
 }
 
 /// Whether no letter of one text is in a script of the other: spelling cannot compare them.

@@ -5,6 +5,7 @@ mod bug_log;
 mod document;
 mod formats;
 mod intake;
+mod layers;
 mod lrc;
 mod lrc_laws;
 mod made;

@@ -10,7 +10,7 @@ use super::envelope::ApiError;
 use crate::hub::{Hub, HubRuntime};
 use crate::wanted;
 use segue_core::lyrics::document::Document;
-use segue_core::lyrics::{Body, Line, Lyrics, Word, plain};
+use segue_core::lyrics::{Body, Line, Lyrics, Word, layers, plain};
 use segue_sqlite::{NamedTrack, TrackLyrics};
 
 /// What stands for a language that nobody knows (OpenSubsonic, `StructuredLyrics.lang`).
@@ -27,14 +27,16 @@ pub(super) async fn by_song_id<R: HubRuntime>(hub: &Hub<R>, call: &Call) -> Resu
     let song = the_song(hub, call).await?;
     let id = song.track.id.clone();
     let stored = hub.read(move |r| r.lyrics_of_track(&id)).await?;
-    let entry = match stored {
-        Some(stored) => readable(&stored).and_then(|lyrics| structured(&lyrics, is_enhanced)),
+    let entries = match stored {
+        Some(stored) => {
+            readable(&stored).map_or_else(Vec::new, |lyrics| texts(&lyrics, is_enhanced))
+        }
         None => {
             wanted::note(hub, &song.track.id);
-            None
+            Vec::new()
         }
     };
-    let entry = entry.map(|entry| {
+    let entries = entries.into_iter().map(|entry| {
         Doc::new()
             .with("displayArtist", &song.track.artist_name)
             .with("displayTitle", &song.track.title)
@@ -42,7 +44,7 @@ pub(super) async fn by_song_id<R: HubRuntime>(hub: &Hub<R>, call: &Call) -> Resu
     });
     Ok(Doc::new().with(
         "lyricsList",
-        Doc::new().with_list("structuredLyrics", entry),
+        Doc::new().with_list("structuredLyrics", entries),
     ))
 }
 
@@ -93,8 +95,23 @@ fn untimed(lyrics: &Lyrics) -> Option<String> {
     (!lines.is_empty()).then(|| lines.join("\n"))
 }
 
-/// One `StructuredLyrics`, without what it is called; `None` when there is nothing to sing.
-fn structured(lyrics: &Lyrics, is_enhanced: bool) -> Option<Doc> {
+/// The words, and in version 2 what they mean, where that is known to be a text of its own. Version 1 has no word for
+/// which is which: there the lines stay as they were found.
+fn texts(lyrics: &Lyrics, is_enhanced: bool) -> Vec<Doc> {
+    let layers = layers::split(lyrics).filter(|_| is_enhanced);
+    let texts = match &layers {
+        Some(layers) => vec![
+            structured(&layers.main, Some("main")),
+            structured(&layers.translation, Some("translation")),
+        ],
+        None => vec![structured(lyrics, is_enhanced.then_some("main"))],
+    };
+    texts.into_iter().flatten().collect()
+}
+
+/// One `StructuredLyrics`, without what it is called; `None` when there is nothing to sing. With its kind, as version 2 has
+/// it.
+fn structured(lyrics: &Lyrics, kind: Option<&str>) -> Option<Doc> {
     let head = Doc::new().with("lang", language(lyrics.lang.as_deref()));
     let shift = (lyrics.offset_ms != 0).then_some(lyrics.offset_ms);
     let text = |text: &str| Doc::new().with_content("value", text);
@@ -115,10 +132,10 @@ fn structured(lyrics: &Lyrics, is_enhanced: bool) -> Option<Doc> {
                 .with_list("line", lines.iter().map(timed))
         }
     };
-    Some(match (is_enhanced, &lyrics.body) {
-        (false, _) => doc,
-        (true, Body::Synced(lines)) => doc.with("kind", "main").with_all(cues(lines)),
-        (true, Body::Plain(_) | Body::Instrumental) => doc.with("kind", "main"),
+    Some(match (kind, &lyrics.body) {
+        (None, _) => doc,
+        (Some(kind), Body::Synced(lines)) => doc.with("kind", kind).with_all(cues(lines)),
+        (Some(kind), Body::Plain(_) | Body::Instrumental) => doc.with("kind", kind),
     })
 }
 

@@ -218,6 +218,32 @@ async fn lines_without_words_have_no_cues_and_no_agents() {
 }
 
 #[tokio::test]
+async fn a_translation_below_each_line_is_a_text_of_its_own_in_version_2() {
+    let world = World::new();
+    let doubled = ["夜", "海", "山", "川"].iter().enumerate();
+    let doubled = doubled.flat_map(|(n, word)| {
+        let at = 1_000 * n as u64;
+        [line(at, "somebody sings"), line(at, word)]
+    });
+    answer(&world, TRACK, &Lyrics::of(Body::Synced(doubled.collect()))).await;
+    let old = entries(&world, "id=tr-human").await;
+    assert_eq!(old.as_array().map(Vec::len), Some(1));
+    assert_eq!(old[0]["line"].as_array().map(Vec::len), Some(8));
+    let new = entries(&world, "id=tr-human&enhanced=true").await;
+    assert_eq!(new.as_array().map(Vec::len), Some(2));
+    assert_eq!(
+        (&new[0]["kind"], &new[1]["kind"]),
+        (&json!("main"), &json!("translation"))
+    );
+    assert_eq!(
+        new[0]["line"][3],
+        json!({"start": 3_000, "value": "somebody sings"})
+    );
+    assert_eq!(new[1]["line"][3], json!({"start": 3_000, "value": "川"}));
+    assert_eq!(new[0]["displayTitle"], new[1]["displayTitle"]);
+}
+
+#[tokio::test]
 async fn p3_nothing_to_sing_is_an_empty_answer() {
     let world = World::new();
     answer(&world, TRACK, &Lyrics::of(Body::Instrumental)).await;
