@@ -1,6 +1,6 @@
 //! Requests as all providers get them.
 
-use super::Trouble;
+use super::{Next, Outcome, Trouble};
 use crate::io::NetError;
 use bytes::Bytes;
 use http::header::{ACCEPT_ENCODING, HeaderValue, USER_AGENT};
@@ -46,6 +46,21 @@ pub fn get(base: &Url, path: &str, params: &[(&str, &str)]) -> Result<Request<By
         text += &encoded(value);
     }
     to(&text)
+}
+
+/// What a lookup is after it wants `request`, and what it wants: it is `asked`, or over with why there is none.
+pub(super) fn or_over<S>(
+    request: Result<Request<Bytes>, Trouble>,
+    asked: S,
+    over: impl FnOnce(Outcome) -> S,
+) -> (S, Next) {
+    match request {
+        Ok(request) => (asked, Next::Send(Box::new(request))),
+        Err(trouble) => {
+            let outcome = Outcome::Failed(trouble);
+            (over(outcome.clone()), Next::Done(outcome))
+        }
+    }
 }
 
 /// A GET of `uri`, in our name and without compression.

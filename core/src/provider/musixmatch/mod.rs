@@ -189,17 +189,9 @@ impl Lookup for Question {
                 return Next::Done(Outcome::Failed(Trouble::Panicked));
             }
         };
-        match request {
-            Ok(request) => {
-                self.state = asked;
-                Next::Send(Box::new(request))
-            }
-            Err(trouble) => {
-                let outcome = Outcome::Failed(trouble);
-                self.state = State::Over(outcome.clone());
-                Next::Done(outcome)
-            }
-        }
+        let (state, next) = request::or_over(request, asked, State::Over);
+        self.state = state;
+        next
     }
 
     fn reply(&mut self, reply: Result<Reply, NetError>) {

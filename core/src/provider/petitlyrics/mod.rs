@@ -138,7 +138,7 @@ enum State {
 impl Lookup for Question {
     fn next(&mut self) -> Next {
         let broken = Outcome::Failed(Trouble::Panicked);
-        let (request, state) = match std::mem::replace(&mut self.state, State::Over(broken)) {
+        let (request, asked) = match std::mem::replace(&mut self.state, State::Over(broken)) {
             State::Asking => {
                 let keys = [
                     ("key_title", self.song.title.as_str()),
@@ -161,16 +161,9 @@ impl Lookup for Question {
                 return Next::Done(Outcome::Failed(Trouble::Panicked));
             }
         };
-        match request {
-            Ok(request) => {
-                self.state = state;
-                Next::Send(Box::new(request))
-            }
-            Err(trouble) => {
-                self.state = State::Over(Outcome::Failed(trouble));
-                Next::Done(Outcome::Failed(trouble))
-            }
-        }
+        let (state, next) = request::or_over(request, asked, State::Over);
+        self.state = state;
+        next
     }
 
     fn reply(&mut self, reply: Result<Reply, NetError>) {
