@@ -2,6 +2,7 @@
 
 use segue::config::{AuthChoice, Config, Layers, Loaded, Problems, SourceKey};
 use segue_core::failover::{Limits, StreamMode};
+use segue_core::lyrics::lrc::LrcStyle;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -523,6 +524,23 @@ fn what_is_shown_can_be_read_back() {
     back.server.listen_is_set = false;
     assert_eq!(back, Config::default());
     assert_eq!(back.masked(), shown);
+}
+
+#[test]
+fn sidecars_have_times_for_words_when_they_are_asked_for() {
+    for (lines, style) in [
+        ("", LrcStyle::Line),
+        ("[lyrics]\nsidecar_style = \"line\"\n", LrcStyle::Line),
+        ("[lyrics]\nsidecar_style = \"word\"\n", LrcStyle::Enhanced),
+    ] {
+        let config = load(lines).expect("valid").config;
+        assert_eq!(config.lyrics_settings().style, style, "{lines}");
+    }
+    let told = complaint("[lyrics]\nsidecar_style = \"karaoke\"\n", &[]);
+    assert!(
+        told.contains("\"line\"") && told.contains("\"word\""),
+        "{told}"
+    );
 }
 
 const DOCUMENTATION: &str = include_str!("../../docs/configuration.md");

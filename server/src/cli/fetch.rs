@@ -20,6 +20,7 @@ use segue_core::driver::lyrics::{
 };
 use segue_core::io::{Clock, NoShelf, Runtime, Store, StoreError};
 use segue_core::lyrics::Song;
+use segue_core::lyrics::lrc::LrcStyle;
 use segue_core::provider::Provider;
 use segue_core::queue::{Claim, Identity, LaneAnswer, LaneEntry, Priority, Ticket, identify};
 use segue_runtime_tokio::clock::TokioClock;
@@ -58,7 +59,7 @@ pub(super) async fn fetch(args: FetchArgs) -> Result<(), Failure> {
         },
         desk: OneSong::new(song, identity),
         lanes: Arc::clone(&lanes),
-        style: Default::default(),
+        style: settings.style,
     };
     let mut never = pin!(pending());
     worker.step(never.as_mut()).await?;
@@ -69,9 +70,9 @@ pub(super) async fn fetch(args: FetchArgs) -> Result<(), Failure> {
         )
     })?;
     let names: Vec<&str> = setup.slots.iter().map(|slot| slot.name()).collect();
-    let found = Found::of(&end, &names);
+    let found = Found::of(&end, &names, settings.style);
     let written = match (&args.out, &found.body) {
-        (Some(dir), Some(body)) => Some(write(dir, &args, body)?),
+        (Some(dir), Some(body)) => Some(write(dir, &args, body, settings.style)?),
         (Some(_), None) | (None, _) => None,
     };
     match args.json {
@@ -240,12 +241,7 @@ impl Desk for OneSong {
         Ok(())
     }
 
-    async fn begin_removal(
-        &self,
-        _: ParcelTicket,
-        _: &Removal,
-        _: Wall,
-    ) -> Result<(), StoreError> {
+    async fn begin_removal(&self, _: ParcelTicket, _: &Removal, _: Wall) -> Result<(), StoreError> {
         Ok(())
     }
 
@@ -283,12 +279,14 @@ struct Found {
     quality: Quality,
     /// The lyrics as canonical JSON.
     body: Option<String>,
+    /// How timed words are shown and written.
+    style: LrcStyle,
     /// What each lane said, in the order in which they are asked.
     lanes: Vec<(String, Option<LaneEntry>)>,
 }
 
 impl Found {
-    fn of(end: &End, names: &[&str]) -> Self {
+    fn of(end: &End, names: &[&str], style: LrcStyle) -> Self {
         let said = |name: &str| end.answers().iter().find(|entry| entry.lane == name);
         let lanes = names
             .iter()
@@ -301,6 +299,7 @@ impl Found {
                     lane: completion.lane.clone().filter(|_| document.is_some()),
                     quality: document.map_or(Quality::None, |document| document.quality),
                     body: document.map(|document| document.body.clone()),
+                    style,
                     lanes,
                 }
             }
@@ -309,6 +308,7 @@ impl Found {
                     lane: None,
                     quality: Quality::None,
                     body: None,
+                    style,
                     lanes,
                 }
             }
@@ -316,7 +316,7 @@ impl Found {
     }
 
     fn text(&self) -> Option<String> {
-        let rendered = render(self.body.as_ref()?, Default::default())?;
+        let rendered = render(self.body.as_ref()?, self.style)?;
         Some(String::from_utf8_lossy(&rendered.bytes).into_owned())
     }
 
@@ -383,8 +383,8 @@ const fn word(answer: LaneAnswer) -> &'static str {
 }
 
 /// Writes a new file; one that is there is left alone.
-fn write(dir: &Path, args: &FetchArgs, body: &str) -> Result<PathBuf, Failure> {
-    let rendered = render(body, Default::default())
+fn write(dir: &Path, args: &FetchArgs, body: &str, style: LrcStyle) -> Result<PathBuf, Failure> {
+    let rendered = render(body, style)
         .ok_or_else(|| Failure::new("there is nothing to sing, so there is nothing to write"))?;
     let suffix = match rendered.form {
         Form::Plain => "txt",

@@ -49,6 +49,7 @@ impl Config {
                 transient_threshold: providers.transient_threshold,
                 ..Policy::provider()
             },
+            style: lyrics.sidecar_style,
             lease: self.queue.lease,
             workers: self.queue.workers,
             seed: 0,

@@ -6,6 +6,7 @@ use super::{
     SourceKey,
 };
 use segue_core::failover::{Midstream, StreamMode};
+use segue_core::lyrics::lrc::LrcStyle;
 use segue_core::provider::configured::Dialect;
 use segue_core::source::subsonic::Secret;
 use std::collections::BTreeMap;
@@ -87,6 +88,13 @@ impl Config {
         out.duration("duration_tolerance", lyrics.duration_tolerance);
         out.plain("on_play", lyrics.on_play);
         out.duration("upgrade_after", lyrics.upgrade_after);
+        out.text(
+            "sidecar_style",
+            match lyrics.sidecar_style {
+                LrcStyle::Line => "line",
+                LrcStyle::Enhanced => "word",
+            },
+        );
         out.header("[queue]");
         out.plain("workers", self.queue.workers);
         out.duration("lease", self.queue.lease);

@@ -3,6 +3,7 @@
 use super::problem::Place;
 use super::read::{HOUR, MILLISECOND, SECOND, YEAR, http_url, is_id, nearest};
 use super::section::Section;
+use segue_core::lyrics::lrc::LrcStyle;
 use segue_core::lyrics::script::ScriptGuard;
 use segue_core::provider::configured::{
     self, BadTemplate, Dialect, Pointers, StatusMeaning, Template, VARIABLES,
@@ -110,6 +111,10 @@ pub(super) const MEANINGS: [(&str, StatusMeaning); 4] = [
     ("transient", StatusMeaning::Transient),
 ];
 
+/// The words of `sidecar_style`.
+pub(super) const STYLES: [(&str, LrcStyle); 2] =
+    [("line", LrcStyle::Line), ("word", LrcStyle::Enhanced)];
+
 /// `[lyrics]`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lyrics {
@@ -123,6 +128,8 @@ pub struct Lyrics {
     pub on_play: bool,
     /// When to look for something better.
     pub upgrade_after: Duration,
+    /// How timed words are written beside the music.
+    pub sidecar_style: LrcStyle,
 }
 
 impl Default for Lyrics {
@@ -133,6 +140,7 @@ impl Default for Lyrics {
             duration_tolerance: Duration::from_secs(2),
             on_play: true,
             upgrade_after: Duration::from_secs(30 * 24 * 3600),
+            sidecar_style: LrcStyle::Line,
         }
     }
 }
@@ -543,6 +551,7 @@ pub(super) fn lyrics(mut section: Section<'_>) -> Lyrics {
         ),
         on_play: section.flag("on_play", default.on_play),
         upgrade_after: section.duration("upgrade_after", default.upgrade_after, HOUR..=10 * YEAR),
+        sidecar_style: section.word("sidecar_style", default.sidecar_style, &STYLES),
     };
     section.finish();
     lyrics

@@ -22,7 +22,6 @@ use crate::sources::LinkSpec;
 use futures_util::future::{join, join_all};
 use segue_core::driver::lyrics::{Codec, LaneState, Lanes, Worker};
 use segue_core::io::{Clock, StoreError};
-use segue_core::lyrics::lrc::LrcStyle;
 use segue_core::provider::{Provider, Server};
 use segue_sqlite::LaneStateRow;
 use std::collections::BTreeMap;
@@ -174,7 +173,7 @@ pub fn worker<R: HubRuntime>(hub: &Hub<R>, number: u32) -> Worker<R, HubDesk<R>>
         runtime: hub.runtime().clone(),
         desk: HubDesk::new(hub.clone(), number),
         lanes: Arc::clone(hub.lookups().lanes()),
-        style: LrcStyle::default(),
+        style: hub.settings().lyrics.style,
     }
 }
 

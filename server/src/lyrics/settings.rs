@@ -4,6 +4,7 @@ use segue_core::breaker::Policy;
 use segue_core::dispatch::Mode;
 use segue_core::driver::lyrics::Rulebook;
 use segue_core::lyrics::accept::Rules;
+use segue_core::lyrics::lrc::LrcStyle;
 use segue_core::provider;
 use segue_core::provider::Server;
 use segue_core::queue::Ladders;
@@ -25,6 +26,8 @@ pub struct LyricsSettings {
     pub ladders: Ladders,
     /// How soon a lane's breaker opens.
     pub policy: Policy,
+    /// How timed words are written beside the music.
+    pub style: LrcStyle,
     /// How long a claim holds without a sign of life.
     pub lease: Duration,
     /// Songs looked up at once.
@@ -56,6 +59,7 @@ impl Default for LyricsSettings {
             rules: Rules::default(),
             ladders: Ladders::default(),
             policy: Policy::provider(),
+            style: LrcStyle::default(),
             lease: Duration::from_secs(60),
             workers: 2,
             seed: 0,
