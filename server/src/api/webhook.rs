@@ -27,7 +27,8 @@ use segue_sqlite::{EnqueueReport, Reader};
 use serde_json::json;
 use std::collections::BTreeSet;
 
-/// More songs than this are in no import; the folder's scan brings in the rest of whatever that was.
+/// More songs than this are in no import; the folder's scan brings in the rest of whatever that was, and the answer says
+/// how many were left to it.
 const SONGS: usize = 1_000;
 
 /// Any event is answered 200: Lidarr takes all else for a broken connection.
@@ -46,7 +47,7 @@ pub(super) async fn lidarr<R: HubRuntime>(State(hub): State<Hub<R>>, body: Body)
         Err(error) => return problem(StatusCode::BAD_REQUEST, &error.to_string()),
     };
     let (word, outcome) = match event {
-        Event::Ignored => ("ignored", Ok(EnqueueReport::default())),
+        Event::Ignored => ("ignored", Ok(Told::default())),
         Event::Imported(import) => {
             read_folders(&hub, &import.paths);
             ("imported", look_up(&hub, import).await)
@@ -54,18 +55,24 @@ pub(super) async fn lidarr<R: HubRuntime>(State(hub): State<Hub<R>>, body: Body)
         // Tags and names are read anew by the scan, and what changed is put into the queue by the sweep behind it.
         Event::Retagged { paths } => {
             read_folders(&hub, &paths);
-            ("retagged", Ok(EnqueueReport::default()))
+            ("retagged", Ok(Told::default()))
         }
         Event::Renamed { moves } => {
             let paths: Vec<String> = moves.into_iter().map(|(_, to)| to).collect();
             read_folders(&hub, &paths);
-            ("renamed", Ok(EnqueueReport::default()))
+            ("renamed", Ok(Told::default()))
         }
     };
     match outcome {
-        Ok(report) => {
-            tracing::info!(event = word, new = report.new, "Lidarr told of a change");
-            axum::Json(json!({ "event": word, "songs": report })).into_response()
+        Ok(Told { songs, left_out }) => {
+            tracing::info!(
+                event = word,
+                new = songs.new,
+                left_out,
+                "Lidarr told of a change"
+            );
+            let told = json!({ "event": word, "songs": songs, "left_out": left_out });
+            axum::Json(told).into_response()
         }
         Err(error) => store_problem(&error),
     }
@@ -100,36 +107,48 @@ fn read_folders<R: HubRuntime>(hub: &Hub<R>, paths: &[String]) {
     }
 }
 
-async fn look_up<R: HubRuntime>(hub: &Hub<R>, import: Import) -> Result<EnqueueReport, StoreError> {
+/// What came of an event.
+#[derive(Default)]
+struct Told {
+    songs: EnqueueReport,
+    /// Songs beyond [`SONGS`].
+    left_out: usize,
+}
+
+async fn look_up<R: HubRuntime>(hub: &Hub<R>, import: Import) -> Result<Told, StoreError> {
     let (roots, sidecars) = (roots(hub), wanted::sidecars(hub));
-    let requests = hub
+    let (requests, left_out) = hub
         .read(move |r| resolve(r, &import, &roots, &sidecars))
         .await?;
     if requests.is_empty() {
-        return Ok(EnqueueReport::default());
+        return Ok(Told::default());
     }
     let (version, now) = (wanted::providers_version(hub), hub.clock().wall());
-    let report = hub
+    let songs = hub
         .write(move |w| w.enqueue_many(&requests, version, now))
         .await?;
     hub.wanted().ring();
-    Ok(report)
+    Ok(Told { songs, left_out })
 }
 
-/// What to look up for an import.
+/// What to look up for an import, and how many songs are left out.
 fn resolve(
     r: &Reader,
     import: &Import,
     roots: &[Root],
     sidecars: &[String],
-) -> segue_sqlite::Result<Vec<Request>> {
+) -> segue_sqlite::Result<(Vec<Request>, usize)> {
     let places = Places::of(roots, &import.paths);
     let by_path = places.tracks(&r.tracks_at(&places.candidates())?);
     let mut tracks = by_path.clone();
     let mut requests = Vec::new();
     // With a track for every song there is nothing left to find, whatever Lidarr calls them.
     let is_all_found = by_path.len() >= import.songs.len();
-    for named in import.songs.iter().take(SONGS).filter(|_| !is_all_found) {
+    let sought = match is_all_found {
+        true => &[],
+        false => import.songs.as_slice(),
+    };
+    for named in sought.iter().take(SONGS) {
         match track_of(r, named, &by_path)? {
             Some(id) => {
                 tracks.insert(id);
@@ -140,7 +159,7 @@ fn resolve(
     for id in &tracks {
         requests.extend(r.request_for(id, sidecars, Priority::WEBHOOK)?);
     }
-    Ok(requests)
+    Ok((requests, sought.len().saturating_sub(SONGS)))
 }
 
 /// The track of that name: one of the files that came if there is one, else one of the album.

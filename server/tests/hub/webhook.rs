@@ -168,6 +168,23 @@ async fn s31_a_new_file_is_looked_up_by_name_and_linked_when_it_has_been_read() 
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn more_songs_than_any_import_has_are_left_to_the_scan_and_counted() {
+    let shelf = Shelf::new();
+    let test = start(&shelf).await;
+    let titles: Vec<String> = (0..1_003).map(|n| format!("Song {n}")).collect();
+    let titles: Vec<&str> = titles.iter().map(String::as_str).collect();
+    let told = tell(&test, &download(&titles, &["/music/a.flac"]))
+        .await
+        .json();
+    assert_eq!(
+        (&told["songs"]["new"], &told["left_out"]),
+        (&json!(1_000), &json!(3))
+    );
+    let told = tell(&test, &download(&titles[..2], &["/music/a.flac"])).await;
+    assert_eq!(told.json()["left_out"], 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn s31_every_event_is_answered_and_those_that_change_files_have_them_read() {
     let shelf = Shelf::new();
     let test = start(&shelf).await;
