@@ -5,7 +5,9 @@
 //! and sixty-four waiting callers pay for one fsync together. A caller that goes away leaves its change to run to its
 //! end; there is no such thing as half a change.
 
-use segue_core::io::{Store, StoreError};
+use crate::clock::TokioClock;
+use segue_core::io::{Clock as _, Store, StoreError};
+use segue_core::time::Tick;
 use segue_sqlite::{Db, Group, Reader, Writer};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
@@ -36,6 +38,9 @@ impl Default for StoreOptions {
 
 /// Changes committed together at most. More would only make the first of them wait longer.
 const GROUP: usize = 256;
+
+/// The longest that a group waits for callers who were acknowledged a moment ago and are about to come again.
+const GATHER: Duration = Duration::from_millis(2);
 
 /// A database, its writer thread and its readers. Clones share all of them.
 #[derive(Clone)]
@@ -237,39 +242,88 @@ impl Drop for Lent<'_> {
 
 /// The writer's thread: until the sender is gone and every job is done.
 fn write_all(writer: &Writer, db: &Db, jobs: &mpsc::Receiver<Box<dyn Job>>, idle: Duration) {
+    let clock = TokioClock::new();
+    let mut group: Vec<Box<dyn Job>> = Vec::new();
+    let mut gathering = Gathering::default();
     loop {
-        let first = match jobs.recv_timeout(idle) {
-            Ok(job) => job,
-            Err(mpsc::RecvTimeoutError::Timeout) => {
-                empty_log(writer, db);
-                if db.wal_bytes() > 0 {
-                    // A reader was in the way; once more after the next quiet.
-                    continue;
+        if group.is_empty() {
+            match jobs.recv_timeout(idle) {
+                Ok(job) => group.push(job),
+                Err(mpsc::RecvTimeoutError::Timeout) => {
+                    empty_log(writer, db);
+                    if db.wal_bytes() > 0 {
+                        // A reader was in the way; once more after the next quiet.
+                        continue;
+                    }
+                    match jobs.recv() {
+                        Ok(job) => group.push(job),
+                        Err(mpsc::RecvError) => break,
+                    }
                 }
-                match jobs.recv() {
-                    Ok(job) => job,
-                    Err(mpsc::RecvError) => break,
-                }
+                Err(mpsc::RecvTimeoutError::Disconnected) => break,
             }
-            Err(mpsc::RecvTimeoutError::Disconnected) => break,
+        }
+        gathering.fill(&mut group, jobs, clock);
+        let begun = clock.now();
+        let (fate, done) = commit(writer, std::mem::take(&mut group));
+        let now = clock.now();
+        // Who came during the commit, before those whom it held up can come again.
+        group.extend(jobs.try_iter().take(GROUP));
+        gathering = Gathering {
+            expected: group.len() + done.len(),
+            until: now + (now.since(begun) / 2).min(GATHER),
         };
-        let mut group = vec![first];
-        group.extend(jobs.try_iter().take(GROUP - 1));
-        commit(writer, group);
+        for job in done {
+            job.acknowledge(fate.clone());
+        }
     }
     empty_log(writer, db);
 }
 
-fn commit(writer: &Writer, mut jobs: Vec<Box<dyn Job>>) {
+/// Whom the next group waits for. Sixty-four callers who each wait for their own change come again all at once after a
+/// commit, but not in the same microsecond: a group that began with the first of them would leave the rest to the next
+/// one, and every change would cost two syncs. So it waits for as many as were there before, and not for longer than
+/// half of what the last commit took. A lone caller never waits.
+#[derive(Clone, Copy, Debug, Default)]
+struct Gathering {
+    expected: usize,
+    until: Tick,
+}
+
+impl Gathering {
+    fn fill(
+        self,
+        group: &mut Vec<Box<dyn Job>>,
+        jobs: &mpsc::Receiver<Box<dyn Job>>,
+        clock: TokioClock,
+    ) {
+        loop {
+            let room = GROUP.saturating_sub(group.len());
+            group.extend(jobs.try_iter().take(room));
+            let wait = self.until.since(clock.now());
+            if group.len() >= self.expected.min(GROUP) || wait.is_zero() {
+                return;
+            }
+            match jobs.recv_timeout(wait) {
+                Ok(job) => group.push(job),
+                Err(_) => return,
+            }
+        }
+    }
+}
+
+/// Makes the changes and commits; what is to be told to whom.
+fn commit(
+    writer: &Writer,
+    mut jobs: Vec<Box<dyn Job>>,
+) -> (Result<(), StoreError>, Vec<Box<dyn Job>>) {
     let fate = writer
         .group(|group| jobs.iter_mut().for_each(|job| job.run(group)))
         .map_err(StoreError::from);
     if let Err(error) = &fate {
         tracing::error!(%error, changes = jobs.len(), "a group of changes was not kept");
     }
-    for job in jobs {
-        job.acknowledge(fate.clone());
-    }
+    (fate, jobs)
 }
 
 fn empty_log(writer: &Writer, db: &Db) {
@@ -283,4 +337,40 @@ fn empty_log(writer: &Writer, db: &Db) {
 /// A panic under one of these locks leaves nothing half done: they guard a `take`, a `push`, a `pop`.
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Idle;
+
+    impl Job for Idle {
+        fn run(&mut self, _: &Group<'_>) {}
+
+        fn acknowledge(self: Box<Self>, _: Result<(), StoreError>) {}
+    }
+
+    /// How many a group holds that began with one while so many waited.
+    fn filled(expected: usize, patient: bool, waiting: usize) -> usize {
+        let clock = TokioClock::new();
+        let hour = Duration::from_secs(if patient { 3600 } else { 0 });
+        let until = clock.now() + hour;
+        let (queue, jobs) = mpsc::channel::<Box<dyn Job>>();
+        for _ in 0..waiting {
+            queue.send(Box::new(Idle)).unwrap();
+        }
+        let mut group: Vec<Box<dyn Job>> = vec![Box::new(Idle)];
+        Gathering { expected, until }.fill(&mut group, &jobs, clock);
+        group.len()
+    }
+
+    #[test]
+    fn a_group_takes_all_that_wait_and_waits_only_for_those_who_are_expected() {
+        assert_eq!(filled(1, true, 0), 1, "a lone caller does not wait");
+        assert_eq!(filled(3, true, 2), 3, "who is expected is there");
+        assert_eq!(filled(3, true, 9), 10, "and whoever else is");
+        assert_eq!(filled(9, false, 2), 3, "they do not come in time");
+        assert_eq!(filled(900, true, 900), GROUP, "no more than a group");
+    }
 }
