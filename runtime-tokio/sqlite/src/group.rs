@@ -20,7 +20,7 @@ impl Writer {
     /// When the transaction cannot begin or commit.
     pub fn group<T>(&self, members: impl FnOnce(&Group<'_>) -> T) -> Result<T> {
         let sql = self.sql();
-        sql.execute_batch("BEGIN IMMEDIATE")?;
+        run(sql, "BEGIN IMMEDIATE")?;
         let guard = RollBack(self);
         let group = Group {
             writer: self,
@@ -36,7 +36,7 @@ impl Writer {
                 }
             }));
         }
-        sql.execute_batch("COMMIT")?;
+        run(sql, "COMMIT")?;
         drop(guard);
         Ok(outcome)
     }
@@ -68,13 +68,13 @@ impl Group<'_> {
                 "the transaction was given up before this change".to_owned(),
             ));
         }
-        sql.execute_batch("SAVEPOINT member").map_err(Error::from)?;
+        run(sql, "SAVEPOINT member")?;
         // Whatever the closure left half done is in the database only, and is rolled back.
         let outcome = catch_unwind(AssertUnwindSafe(|| change(self.writer)))
             .map_err(|_| StoreError::Database("the change panicked".to_owned()))
             .and_then(|outcome| outcome.map_err(Into::into));
         match &outcome {
-            Ok(_) => sql.execute_batch("RELEASE member").map_err(Error::from)?,
+            Ok(_) => run(sql, "RELEASE member")?,
             Err(error) if sql.is_autocommit() => {
                 self.given_up.replace(Some(error.clone()));
             }
@@ -103,6 +103,12 @@ impl Reader {
         drop(guard);
         outcome
     }
+}
+
+/// Runs one of the statements around every change; prepared once, for they are short and run for all.
+fn run(sql: &rusqlite::Connection, statement: &str) -> Result<()> {
+    sql.prepare_cached(statement)?.execute([])?;
+    Ok(())
 }
 
 /// Leaves no transaction open when a closure panics or a commit fails.

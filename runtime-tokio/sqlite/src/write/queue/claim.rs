@@ -15,11 +15,19 @@ pub(crate) const LEVELS: &str = "WITH RECURSIVE levels (level) AS (\
     UNION ALL SELECT (SELECT priority FROM work_queue WHERE next_attempt_at IS NOT NULL AND priority < level \
     ORDER BY priority DESC LIMIT 1) FROM levels WHERE level IS NOT NULL)";
 
-/// The row to be taken next at `?1`: of the highest priority in which one is due, the one that is due for longest.
+/// The row to be taken next at `?1`: of the highest priority in which one is due, the one that is due for longest. Most often
+/// that is the highest priority of all, so the others are gone through only when nothing of that is due.
 pub(crate) fn next_due() -> String {
+    let first_of = |level: &str| {
+        format!(
+            "(SELECT id FROM work_queue WHERE priority = {level} AND next_attempt_at <= ?1 ORDER BY next_attempt_at, id LIMIT 1)"
+        )
+    };
+    let highest = "(SELECT priority FROM work_queue WHERE next_attempt_at IS NOT NULL ORDER BY priority DESC LIMIT 1)";
     format!(
-        "{LEVELS} SELECT (SELECT id FROM work_queue WHERE priority = level AND next_attempt_at <= ?1 \
-         ORDER BY next_attempt_at, id LIMIT 1) AS found FROM levels WHERE level IS NOT NULL AND found IS NOT NULL LIMIT 1"
+        "SELECT coalesce({}, ({LEVELS} SELECT {} AS found FROM levels WHERE level IS NOT NULL AND found IS NOT NULL LIMIT 1))",
+        first_of(highest),
+        first_of("level")
     )
 }
 

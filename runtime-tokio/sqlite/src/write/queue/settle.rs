@@ -29,7 +29,7 @@ impl Writer {
         completion: &Completion,
         now: Wall,
     ) -> Result<Completed> {
-        self.check(ticket)?;
+        // First, for its number; a stale claim shows below, and takes it back.
         let document = match &completion.document {
             Some(document) => Some(self.put_document(document, now)?),
             None if completion.outcome == Outcome::Rejected => None,
@@ -253,18 +253,25 @@ impl Writer {
 
     /// Gives the row's answer to all that are linked to it.
     fn answer_targets(&self, work_id: i64, now: Wall) -> Result<Completed> {
-        let targets = self.run(
-            "UPDATE scan_results SET status = 'done', reason = NULL, done_at = ?2, \
-             (document, quality) = (SELECT document, quality FROM work_queue WHERE id = ?1) \
-             WHERE id IN (SELECT scan_id FROM work_queue_scan_results WHERE work_id = ?1)",
-            params![work_id, now.0],
+        let targets: Vec<(i64, bool)> = self.reader().all(
+            "SELECT s.id, s.instance_id IS NOT NULL FROM work_queue_scan_results j JOIN scan_results s ON s.id = j.scan_id \
+             WHERE j.work_id = ?1",
+            [work_id],
+            |c| Ok((c.next()?, c.next()?)),
         )?;
-        let deliveries = match targets {
-            0 => 0,
-            _ => self.want_deliveries(work_id, None, now)?,
+        for (scan_id, _) in &targets {
+            self.run(
+                "UPDATE scan_results SET status = 'done', reason = NULL, done_at = ?2, \
+                 (document, quality) = (SELECT document, quality FROM work_queue WHERE id = ?1) WHERE id = ?3",
+                params![work_id, now.0, scan_id],
+            )?;
+        }
+        let deliveries = match targets.iter().any(|(_, is_file)| *is_file) {
+            true => self.want_deliveries(work_id, None, now)?,
+            false => 0,
         };
         Ok(Completed {
-            targets,
+            targets: targets.len(),
             deliveries,
         })
     }
