@@ -16,6 +16,7 @@ const NUMBERED: &[M<'static>] = &[
     M::up(include_str!("../migrations/003-ratings.sql")),
     M::up(include_str!("../migrations/004-lyrics.sql")),
     M::up(include_str!("../migrations/005-unfinished.sql")),
+    M::up(include_str!("../migrations/006-tallies.sql")),
 ];
 const MIGRATIONS: Migrations<'static> = Migrations::from_slice(NUMBERED);
 

@@ -76,9 +76,17 @@ fn a_file_from_before_unfinished_files_were_remembered_remembers_those_under_way
           VALUES (1, 'intent', 1, 1, 1, 'A/1.lrc', 'A/.1.tmp', 'new', 1, 7);";
     let (_dir, path) = file_with(&format!("{FIRST}{SECOND}{THIRD}{FOURTH}{rows}"), 4);
     let db = Db::open(&path).unwrap();
+    let being_written = || {
+        let reader = db.reader().unwrap();
+        assert_eq!(reader.damage().unwrap(), Vec::<String>::new());
+        let counts = reader.delivery_counts().unwrap();
+        counts.into_iter().map(|(_, count)| count).sum::<u64>()
+    };
+    assert_eq!(being_written(), 1, "counted from the beginning");
     let raw = rusqlite::Connection::open(&path).unwrap();
     raw.pragma_update(None, "foreign_keys", true).unwrap();
     raw.execute("DELETE FROM scan_results", []).unwrap();
+    assert_eq!(being_written(), 0);
     let left = db.reader().unwrap().unfinished(9).unwrap();
     assert_eq!(left.len(), 1, "the row went, the file may be there");
     assert_eq!(

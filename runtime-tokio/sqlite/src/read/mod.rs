@@ -37,7 +37,7 @@ impl Reader {
     }
 
     /// What is wrong with the file, in SQLite's words: damaged pages, indexes that disagree with their tables, references
-    /// that lead nowhere. Empty when all is well. Reads the whole file.
+    /// that lead nowhere, counts that are not kept right. Empty when all is well. Reads the whole file.
     ///
     /// # Errors
     /// SQLite's own, when it cannot even look.
@@ -51,6 +51,7 @@ impl Reader {
                 row.unwrap_or(0)
             ))
         })?);
+        damage.extend(self.false_tallies()?);
         Ok(damage)
     }
 

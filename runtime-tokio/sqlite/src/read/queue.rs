@@ -1,5 +1,6 @@
 //! What waits, why, and what comes next.
 
+use super::gauge::tally;
 use super::{Reader, limit};
 use crate::queue::{
     DELIVERY, Discardable, LANE_COLUMNS, QUEUE_COLUMNS, QueueDetail, QueueRow, TARGET_COLUMNS,
@@ -67,17 +68,9 @@ impl Reader {
     /// # Errors
     /// SQLite's own.
     pub fn queue_counts(&self) -> Result<Vec<(Status, u64)>> {
-        Status::ALL
-            .into_iter()
-            .map(|status| {
-                let count = self.one(
-                    "SELECT count(*) FROM work_queue WHERE status = ?1",
-                    [status.as_str()],
-                    |c| c.unsigned(),
-                )?;
-                Ok((status, count.unwrap_or(0)))
-            })
-            .collect()
+        let found = self.tallies("songs")?;
+        let count = |status: Status| (status, tally(&found, status.as_str()));
+        Ok(Status::ALL.map(count).into())
     }
 
     /// Rows of a status, or all, in the order of their ids behind `after`.

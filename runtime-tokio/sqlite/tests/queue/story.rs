@@ -541,6 +541,12 @@ impl Story {
                 self.rows.len()
             ));
         }
+        for (status, count) in self.reader.queue_counts().map_err(|e| e.to_string())? {
+            let there = found.iter().filter(|row| row.status == status).count();
+            if u64::try_from(there) != Ok(count) {
+                return Err(format!("{count} rows are counted as {status:?} of {there}"));
+            }
+        }
         for (found, (id, row)) in found.iter().zip(&self.rows) {
             let wall = |is: bool, at: i64| is.then_some(Wall(at));
             let seen = (
@@ -656,7 +662,10 @@ impl Story {
             .find(|row| !matches!(row.status, Status::Done | Status::Parked | Status::Retired));
         match stuck {
             Some(row) => Err(format!("Q4: {row:?} is stuck")),
-            None => Ok(()),
+            None => match self.reader.damage().map_err(|e| e.to_string())?.pop() {
+                Some(damage) => Err(damage),
+                None => Ok(()),
+            },
         }
     }
 

@@ -4,8 +4,10 @@ use super::claim::{CLAIM, RECLAIM};
 use super::deliver::CLAIM_DELIVERY;
 use super::enqueue::KNOWN;
 use super::hand::UPGRADES;
+use crate::read::gauge::TALLIES;
 use crate::{Db, Writer};
 use rusqlite::StatementStatus;
+use segue_core::queue::Status;
 use segue_core::time::Wall;
 
 /// What SQLite says it will do.
@@ -84,4 +86,22 @@ fn a_claim_takes_as_many_steps_among_fifty_thousand_rows_as_among_a_thousand() {
     let (few, many) = (steps(1_000), steps(50_000));
     assert_eq!(few, many, "steps of a claim, and of a look at the clock");
     assert!(few.0 < 2_000, "{few:?}");
+}
+
+#[test]
+fn to_say_how_many_rows_stand_where_takes_as_many_steps_among_fifty_thousand_rows_as_among_a_thousand()
+ {
+    let steps = |rows: u32| {
+        let writer = a_queue_of(rows);
+        let counts = writer.reader().queue_counts().unwrap();
+        let rows = u64::from(rows);
+        assert_eq!(counts[0], (Status::Pending, rows / 10));
+        assert_eq!(counts.iter().map(|(_, count)| count).sum::<u64>(), rows);
+        let mut statement = writer.sql().prepare(TALLIES).unwrap();
+        let read = statement.query_map(["songs"], |row| row.get(0));
+        let read: Vec<String> = read.unwrap().collect::<Result<_, _>>().unwrap();
+        assert_eq!(read.len(), Status::ALL.len());
+        statement.get_status(StatementStatus::VmStep)
+    };
+    assert_eq!(steps(1_000), steps(50_000));
 }
