@@ -199,7 +199,7 @@ impl<T> Dispatch<T> {
         let budgets = self.running.iter();
         let budgets = budgets.map(|r| (r.expires, Why::Budget(r.stage)));
         let hedge = self.holder.as_ref().and_then(|h| h.lets_go);
-        let hedge = hedge.filter(|_| self.next_idle().is_some());
+        let hedge = hedge.filter(|_| self.pending.iter().any(|&rank| self.is_idle(rank)));
         budgets
             .chain(self.deadline.map(|at| (at, Why::Deadline)))
             .chain(self.window.map(|at| (at, Why::RaceWindow)))
@@ -348,7 +348,9 @@ impl<T> Dispatch<T> {
         }
         loop {
             while self.holder.is_none()
-                && let Some(rank) = self.next_idle().and_then(|at| self.pending.remove(at))
+                && let Some(rank) = self
+                    .next_idle(now, bank)
+                    .and_then(|at| self.pending.remove(at))
             {
                 self.ask(rank, now, bank);
             }
@@ -364,9 +366,22 @@ impl<T> Dispatch<T> {
         self.conclude(AbortReason::LostRace, now, bank);
     }
 
-    /// Where in `pending` the first lane stands that is not in flight (D4).
-    fn next_idle(&self) -> Option<usize> {
-        self.pending.iter().position(|&rank| self.is_idle(rank))
+    /// Where in `pending` the next lane stands: the first that is not in flight (D4). When open lanes are tried, one that
+    /// has become due since it was refused comes before all last resorts (contracts 3.2).
+    fn next_idle(&self, now: Tick, bank: &Bank) -> Option<usize> {
+        let first = |may: &dyn Fn(usize) -> bool| {
+            let mut pending = self.pending.iter();
+            pending.position(|&rank| self.is_idle(rank) && may(rank))
+        };
+        let is_due = |rank: usize| {
+            let view = bank.view(self.lanes[rank].lane, now);
+            view.is_some_and(|view| !matches!(view.phase, Phase::Open { .. }))
+        };
+        let due = match self.desperate && !twin::is(Twin::DuePassedOver) {
+            true => first(&is_due),
+            false => None,
+        };
+        due.or_else(|| first(&|_| true))
     }
 
     fn is_idle(&self, rank: usize) -> bool {

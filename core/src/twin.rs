@@ -76,6 +76,8 @@ pub enum Twin {
     AcceptanceIgnored,
     /// A source that swallowed a connection while another one played is waited for the next time.
     SilentLoserForgiven,
+    /// A candidate that is due by now waits behind those that are a last resort.
+    DuePassedOver,
     /// An opening has no budget as a whole.
     OpeningUnbounded,
 
@@ -191,7 +193,7 @@ pub enum Twin {
 
 impl Twin {
     /// The bugs in this crate, which its own checks must find.
-    pub const CORE: [Twin; 67] = [
+    pub const CORE: [Twin; 68] = [
         Twin::ProbeFlood,
         Twin::StaleSignalAccepted,
         Twin::AbandonedCounts,
@@ -225,6 +227,7 @@ impl Twin {
         Twin::BudgetShared,
         Twin::AcceptanceIgnored,
         Twin::SilentLoserForgiven,
+        Twin::DuePassedOver,
         Twin::OpeningUnbounded,
         Twin::BytesBeforeValidation,
         Twin::DocumentAccepted,
@@ -303,7 +306,7 @@ impl Twin {
             Twin::StoredWaitGrows => "B10",
             Twin::RecoveryUnseen => "B11",
             Twin::MissProvesCredentials => "1, signals",
-            Twin::LastResortAtOnce => "3.2",
+            Twin::LastResortAtOnce | Twin::DuePassedOver => "3.2",
             Twin::PermitLeakedOnCancel | Twin::PermitLeakedOnDrop => "B2",
             Twin::ClientGoneCounted => "B8",
             Twin::SecondCommit => "D1",

@@ -165,7 +165,13 @@ impl Desk<'_> {
     /// Calls `ranks` in the way of the case, from `at` on.
     fn call_all(&mut self, ranks: &[usize], mut at: u64, mut by_timer: bool) {
         let again = !self.refused.is_empty() || !self.calls.is_empty();
-        for &rank in ranks {
+        let mut ranks = ranks.to_vec();
+        while !ranks.is_empty() {
+            // Whoever is due by now comes before whoever is a last resort.
+            let due = ranks
+                .iter()
+                .position(|&rank| self.reopens(rank, at, false).is_none());
+            let rank = ranks.remove(due.filter(|_| again).unwrap_or(0));
             let won = self
                 .calls
                 .iter()

@@ -628,6 +628,24 @@ fn as_a_last_resort_open_lanes_are_tried_in_rank_order() {
 }
 
 #[test]
+fn a_lane_that_is_due_by_now_is_tried_before_any_last_resort() {
+    let mut bank = a_bank(2);
+    let mut plan = a_plan(Mode::Ordered, 3);
+    plan.last_resort = Some(seconds(5));
+    // The first one fails again, so that it is open for longer than the second.
+    let probe = bank.admit_last_resort(Lane(0), at(40_000), seconds(5));
+    let Admission::Granted(probe) = probe else {
+        panic!("its failure is long ago");
+    };
+    bank.settle(at(40_000), probe, Signal::Transient);
+    let mut m = Machine::start(plan, at(59_000), &mut bank);
+    assert_eq!(drain(&mut m), called(&[2]));
+    let failed = || Verdict::Failed(Failure::Transport);
+    assert_eq!(says(&mut m, &mut bank, 60_500, 2, failed()), called(&[1]));
+    assert_eq!(says(&mut m, &mut bank, 60_600, 1, failed()), called(&[0]));
+}
+
+#[test]
 fn an_open_lane_waits_until_all_others_have_been_tried() {
     let mut bank = a_bank(1);
     let mut plan = a_plan(HEDGE, 3);

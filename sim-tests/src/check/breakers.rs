@@ -83,12 +83,13 @@ fn last_resort(
                 && before.track == call.track
                 && before.began + limits.open_budget + LATE >= call.began
         });
-        // One that became due while this request waited for others was passed over when it was not.
-        let was_open = earlier.iter().any(|before| {
-            before.began + limits.open_budget + LATE >= call.began
-                && matches!(before.breakers[*other].phase, Phase::Open { .. })
+        // One that is due, and being tried by others, is not there for this request.
+        let is_tried = earlier.iter().any(|before| {
+            before.source == *other
+                && before.breakers[*other].phase != Phase::Closed
+                && before.closed.is_none_or(|closed| closed > call.began)
         });
-        if !is_open && !was_asked && !was_open {
+        if !is_open && !was_asked && !is_tried {
             broken.push(format!(
                 "F4: {} although {} was not suspect",
                 name(call),
