@@ -17,8 +17,10 @@ pub fn scenario(midstream: Midstream) -> impl Strategy<Value = Scenario> {
     ];
     // A smaller seed is another world, not a simpler one.
     let seed = any::<u64>().no_shrink();
-    let sources = prop_oneof![6 => Just(SOURCES), 2 => Just(2_usize), 1 => Just(1_usize)];
-    let alone = vec(vec(play(), 1..7), 1..3);
+    // A few small worlds, and most of them whole.
+    let sources = prop_oneof![10 => Just(SOURCES), 1 => Just(2_usize), 1 => Just(1_usize)];
+    let voices = prop_oneof![1 => Just(1_usize), 9 => Just(2_usize)];
+    let alone = voices.prop_flat_map(|voices| vec(vec(play(), 1..7), voices));
     // All do the same at the same time, and get in each other's way.
     let chorus = (vec(play(), 1..5), 2..4_usize).prop_map(|(plays, voices)| vec![plays; voices]);
     let listeners = prop_oneof![3 => alone, 1 => chorus];
@@ -114,7 +116,7 @@ fn fault_of_the_hub() -> impl Strategy<Value = Fault> {
     prop_oneof![
         8 => (when, death, back).prop_map(|(when, death, back)| Fault::HubDies(when, death, back)),
         1 => (1..40_000_u64).prop_map(Fault::HubFreezes),
-        2 => (work, 0..20_u64).prop_map(|(work, after)| Fault::DiskFails(work, after)),
+        5 => (work, 0..20_u64).prop_map(|(work, after)| Fault::DiskFails(work, after)),
         1 => (0..30_000_u64).prop_map(Fault::DiskFull),
         2 => Just(Fault::DiskMends),
         2 => step.prop_map(Fault::WallStep),
