@@ -170,6 +170,10 @@ pub enum Twin {
     JournalSkipped,
     /// A file that is to go goes, whoever has edited it.
     RemovalUnchecked,
+    /// A sidecar replaces what lies in its place, whoever wrote it.
+    EditedReplaced,
+    /// Plain words are written beside timed ones.
+    PlainBesideTimed,
 
     /// Activity begins before it is known who serves.
     ActivityBeforeWinner,
@@ -278,7 +282,11 @@ impl Twin {
     ];
 
     /// The bugs in how workers deliver, which stories about lookups must show.
-    pub const DELIVERY: [Twin; 1] = [Twin::JournalSkipped];
+    pub const DELIVERY: [Twin; 3] = [
+        Twin::JournalSkipped,
+        Twin::EditedReplaced,
+        Twin::PlainBesideTimed,
+    ];
 
     /// The bugs in the server, which only a whole product can show.
     pub const SERVER: [Twin; 9] = [
@@ -352,7 +360,8 @@ impl Twin {
             Twin::TargetsForgotten => "Q2",
             Twin::StampRenewed => "Q7",
             Twin::LeaseIgnored | Twin::HeartbeatLost => "Q4",
-            Twin::QualityFalls => "S3",
+            Twin::EditedReplaced => "S2",
+            Twin::QualityFalls | Twin::PlainBesideTimed => "S3",
             Twin::JournalSkipped => "6, journal",
             Twin::RemovalUnchecked => "S2",
             Twin::ActivityBeforeWinner => "3.10",

@@ -2,10 +2,11 @@
 
 use segue_core::twin::{self, Twin};
 use segue_sim_tests::lyrics::check::check;
-use segue_sim_tests::lyrics::scenario::{Answer, Fault, Knows, Put, Scenario};
+use segue_sim_tests::lyrics::scenario::{Answer, Fault, Knows, Put, Scenario, When};
 use segue_sim_tests::lyrics::story::{Run, run_within};
 use segue_sim_tests::lyrics::strategy::story;
 use segue_sim_tests::replay::line;
+use segue_sim_tests::scenario::Snag;
 use std::io::Write as _;
 use std::panic::{set_hook, take_hook};
 
@@ -16,8 +17,9 @@ const SEED: u64 = 20_261_130;
 const STORIES: u64 = 40;
 
 /// Bugs that whole stories show soon enough for each run of the tests: the compare-and-set, the epoch, the lease and its
-/// heartbeat, the targets, what is counted, the window, the precedence of doubt, open lanes, and the journal.
-const SEEN: [Twin; 11] = [
+/// heartbeat, the targets, what is counted, the window, the precedence of doubt, open lanes, panics, the journal, and whose
+/// files give way.
+const SEEN: [Twin; 14] = [
     Twin::StatusIgnored,
     Twin::EpochIgnored,
     Twin::EpochKept,
@@ -28,7 +30,10 @@ const SEEN: [Twin; 11] = [
     Twin::ThrottledMissed,
     Twin::MissDespiteDoubt,
     Twin::WindowRestarted,
+    Twin::PanicSpreads,
     Twin::JournalSkipped,
+    Twin::EditedReplaced,
+    Twin::PlainBesideTimed,
 ];
 
 /// Stories that come to what random ones seldom come to.
@@ -59,7 +64,19 @@ fn pointed() -> Vec<Scenario> {
         lanes: vec![vec![After(700); 2], Vec::new(), vec![Hang]],
         ..Scenario::quiet(&[Plain, Plain, Line])
     };
-    late.chain([long, held_twice]).collect()
+    let panicking = Scenario {
+        faults: vec![(0, Fault::Panic(0, Snag::Head))],
+        ..Scenario::quiet(&[Line, Plain])
+    };
+    // A process that dies around the moment in which a sidecar gets its name.
+    let interrupted = (5..10).map(|step| Scenario {
+        lease: 2_000,
+        faults: vec![(0, Fault::Kill(0, When::AfterShelf(step), 200))],
+        ..Scenario::quiet(&[Line])
+    });
+    (late.chain([long, held_twice, panicking]))
+        .chain(interrupted)
+        .collect()
 }
 
 fn broken(scenario: &Scenario, twin: Option<Twin>) -> Option<String> {

@@ -37,6 +37,7 @@ pub use removal::{Removal, RemovalStep};
 
 use crate::dispatch::Quality;
 use crate::io::{Digest, Place, Seen, ShelfError};
+use crate::twin::{self, Twin};
 
 /// What kind of file lyrics become.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -193,7 +194,9 @@ impl Left {
 /// of ours with another song's words gives way to any.
 pub fn plan(wanted: &Wanted, here: Beside, other: Beside) -> Plan {
     match (wanted.form, other.seen) {
-        (Form::Plain, Seen::File(_) | Seen::Other) if !other.is_withdrawn() => {
+        (Form::Plain, Seen::File(_) | Seen::Other)
+            if !other.is_withdrawn() && !twin::is(Twin::PlainBesideTimed) =>
+        {
             return Plan::Leave(Left::AsGood);
         }
         (Form::Plain, _) | (Form::Synced, _) => {}
@@ -205,6 +208,7 @@ pub fn plan(wanted: &Wanted, here: Beside, other: Beside) -> Plan {
             return Plan::Leave(Left::AsGood);
         }
         (Seen::File(there), Some(_)) => Some(there),
+        (Seen::File(there), None) if twin::is(Twin::EditedReplaced) => Some(there),
         (Seen::File(_), None) | (Seen::Other, _) => return Plan::Leave(Left::NotOurs),
     };
     let retires = other.unchanged().map(|ours| ours.digest);
