@@ -113,7 +113,6 @@ impl Policy {
 
     fn sane(self) -> Self {
         Policy {
-            transient_threshold: self.transient_threshold.max(1),
             probes: self.probes.max(1),
             probe_deadline: self.probe_deadline.max(Duration::from_nanos(1)),
             probe_recheck: self.probe_recheck.max(Duration::from_nanos(1)),
