@@ -95,9 +95,7 @@ impl Reader {
         &self,
         questions: impl FnOnce(&Reader) -> Result<T, E>,
     ) -> Result<T, E> {
-        self.sql()
-            .execute_batch("BEGIN DEFERRED")
-            .map_err(Error::from)?;
+        run(self.sql(), "BEGIN DEFERRED")?;
         let guard = EndRead(self);
         let outcome = questions(self);
         drop(guard);
@@ -105,7 +103,7 @@ impl Reader {
     }
 }
 
-/// Runs one of the statements around every change; prepared once, for they are short and run for all.
+/// Runs one of the statements around every change and question; prepared once, for they are short and run for all.
 fn run(sql: &rusqlite::Connection, statement: &str) -> Result<()> {
     sql.prepare_cached(statement)?.execute([])?;
     Ok(())
@@ -131,7 +129,7 @@ impl Drop for EndRead<'_> {
 
 fn end(sql: &rusqlite::Connection) {
     if !sql.is_autocommit()
-        && let Err(error) = sql.execute_batch("ROLLBACK")
+        && let Err(error) = run(sql, "ROLLBACK")
     {
         tracing::error!(%error, "a transaction could not be rolled back");
     }
