@@ -113,7 +113,9 @@ impl Player<'_> {
                 Effect::Call { call, lane } => {
                     let phase = self.run.bank.view(*lane, tick(self.now)).unwrap().phase;
                     let open = matches!(phase, Phase::Open { .. });
-                    assert!(!open || self.machine.is_last_resort(), "D8");
+                    let desperate = self.machine.is_last_resort();
+                    assert!(!open || desperate, "D8");
+                    assert!(!desperate || self.case.last_resort.is_some(), "D8");
                     let script = self.script(*call);
                     assert_eq!(self.case.lanes[call.0 as usize].lane, lane.0);
                     assert!(self.open.insert(*call, script).is_none(), "called twice");

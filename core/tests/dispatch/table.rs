@@ -657,7 +657,9 @@ fn an_open_lane_waits_until_all_others_have_been_tried() {
     assert_eq!(wakes(&mut m, &mut bank, 5_500), []);
     let failed = || Verdict::Failed(Failure::Transport);
     assert_eq!(says(&mut m, &mut bank, 5_600, 1, failed()), []);
+    assert!(!m.is_last_resort());
     assert_eq!(says(&mut m, &mut bank, 5_700, 2, failed()), called(&[0]));
+    assert!(m.is_last_resort());
     let over = says(&mut m, &mut bank, 5_800, 0, good("bytes", Quality::Word));
     assert_eq!(over, [won(0, "bytes", Quality::Word)]);
 }
