@@ -67,7 +67,7 @@ pub struct Dispatch<T> {
     pending: VecDeque<usize>,
     /// Whether what is pending was refused before and is asked as a last resort.
     desperate: bool,
-    /// In rank order.
+    /// In the order in which they were called.
     running: Vec<Running>,
     /// The call that was started last, while it holds up the next lane. Never in parallel.
     holder: Option<Holder>,
@@ -418,17 +418,13 @@ impl<T> Dispatch<T> {
         }
         .map(|lets_go| Holder { rank, lets_go });
         self.heard[rank] = Heard::Called;
-        let at = self.running.partition_point(|r| r.rank < rank);
-        self.running.insert(
-            at,
-            Running {
-                rank,
-                permit,
-                stage: Stage::Connect,
-                expires: now + budgets.connect,
-                accept_by: self.accept_within.map(|within| now + within),
-            },
-        );
+        self.running.push(Running {
+            rank,
+            permit,
+            stage: Stage::Connect,
+            expires: now + budgets.connect,
+            accept_by: self.accept_within.map(|within| now + within),
+        });
         let call = call_id(rank);
         self.effects.push_back(Effect::Call { call, lane });
     }
