@@ -10,4 +10,5 @@ mod oracle;
 mod paper;
 mod play;
 mod shared;
+mod streams;
 mod table;

@@ -5,25 +5,25 @@ use segue_core::dispatch::*;
 use segue_core::time::Tick;
 use std::time::Duration;
 
-type Machine = Dispatch<&'static str>;
+pub(crate) type Machine = Dispatch<&'static str>;
 
-const RACE: Mode = Mode::Parallel {
+pub(crate) const RACE: Mode = Mode::Parallel {
     race_wait: Duration::from_secs(2),
 };
-const HEDGE: Mode = Mode::Hedged {
+pub(crate) const HEDGE: Mode = Mode::Hedged {
     after: Duration::from_millis(250),
     until: Milestone::Accepted,
 };
 
-fn at(ms: u64) -> Tick {
+pub(crate) fn at(ms: u64) -> Tick {
     Tick::from_millis(ms)
 }
 
-fn seconds(s: u64) -> Duration {
+pub(crate) fn seconds(s: u64) -> Duration {
     Duration::from_secs(s)
 }
 
-fn a_plan(mode: Mode, lanes: u32) -> Plan {
+pub(crate) fn a_plan(mode: Mode, lanes: u32) -> Plan {
     let lane = |n| LanePlan {
         lane: Lane(n),
         budgets: Budgets {
@@ -43,7 +43,7 @@ fn a_plan(mode: Mode, lanes: u32) -> Plan {
 }
 
 /// Breakers of providers, the first `open` of them open for a minute.
-fn a_bank(open: u32) -> Bank {
+pub(crate) fn a_bank(open: u32) -> Bank {
     let mut bank = Bank::new();
     for lane in 0..4 {
         bank.register(Lane(lane), Policy::provider());
@@ -54,21 +54,21 @@ fn a_bank(open: u32) -> Bank {
     bank
 }
 
-fn trip(bank: &mut Bank, lane: Lane) {
+pub(crate) fn trip(bank: &mut Bank, lane: Lane) {
     if let Admission::Granted(permit) = bank.admit(lane, at(0)) {
         bank.settle(at(0), permit, Signal::AuthRejected);
     }
 }
 
-fn view(bank: &Bank, lane: u32, ms: u64) -> View {
+pub(crate) fn view(bank: &Bank, lane: u32, ms: u64) -> View {
     bank.view(Lane(lane), at(ms)).unwrap()
 }
 
-fn drain(m: &mut Machine) -> Vec<Effect<&'static str>> {
+pub(crate) fn drain(m: &mut Machine) -> Vec<Effect<&'static str>> {
     std::iter::from_fn(|| m.poll_effect()).collect()
 }
 
-fn called(lanes: &[u32]) -> Vec<Effect<&'static str>> {
+pub(crate) fn called(lanes: &[u32]) -> Vec<Effect<&'static str>> {
     let call = |&n: &u32| Effect::Call {
         call: CallId(n),
         lane: Lane(n),
@@ -76,12 +76,12 @@ fn called(lanes: &[u32]) -> Vec<Effect<&'static str>> {
     lanes.iter().map(call).collect()
 }
 
-fn gave_up(call: u32, why: AbortReason) -> Effect<&'static str> {
+pub(crate) fn gave_up(call: u32, why: AbortReason) -> Effect<&'static str> {
     let call = CallId(call);
     Effect::Abort { call, why }
 }
 
-fn won(lane: u32, value: &'static str, quality: Quality) -> Effect<&'static str> {
+pub(crate) fn won(lane: u32, value: &'static str, quality: Quality) -> Effect<&'static str> {
     Effect::Settle(Resolution::Won {
         call: CallId(lane),
         lane: Lane(lane),
@@ -90,7 +90,7 @@ fn won(lane: u32, value: &'static str, quality: Quality) -> Effect<&'static str>
     })
 }
 
-fn good(value: &'static str, quality: Quality) -> Verdict<&'static str> {
+pub(crate) fn good(value: &'static str, quality: Quality) -> Verdict<&'static str> {
     Verdict::Answer {
         value,
         quality,
@@ -98,7 +98,7 @@ fn good(value: &'static str, quality: Quality) -> Verdict<&'static str> {
     }
 }
 
-fn poor(value: &'static str, quality: Quality) -> Verdict<&'static str> {
+pub(crate) fn poor(value: &'static str, quality: Quality) -> Verdict<&'static str> {
     Verdict::Answer {
         value,
         quality,
@@ -107,7 +107,7 @@ fn poor(value: &'static str, quality: Quality) -> Verdict<&'static str> {
 }
 
 /// Feeds one answer and drains.
-fn says(
+pub(crate) fn says(
     m: &mut Machine,
     bank: &mut Bank,
     ms: u64,
@@ -119,13 +119,13 @@ fn says(
     drain(m)
 }
 
-fn wakes(m: &mut Machine, bank: &mut Bank, ms: u64) -> Vec<Effect<&'static str>> {
+pub(crate) fn wakes(m: &mut Machine, bank: &mut Bank, ms: u64) -> Vec<Effect<&'static str>> {
     m.handle_timeout(at(ms), bank);
     drain(m)
 }
 
 /// One lane that says `verdict`: what the dispatch and the breaker make of it.
-fn alone(verdict: Verdict<&'static str>) -> (Resolution<&'static str>, View) {
+pub(crate) fn alone(verdict: Verdict<&'static str>) -> (Resolution<&'static str>, View) {
     let mut bank = a_bank(0);
     let mut m = Machine::start(a_plan(Mode::Ordered, 1), at(0), &mut bank);
     drain(&mut m);
@@ -135,7 +135,7 @@ fn alone(verdict: Verdict<&'static str>) -> (Resolution<&'static str>, View) {
     }
 }
 
-fn uncertain(class: Class, retry_at: Option<Tick>) -> Resolution<&'static str> {
+pub(crate) fn uncertain(class: Class, retry_at: Option<Tick>) -> Resolution<&'static str> {
     Resolution::Uncertain {
         class,
         retry_at,
@@ -599,81 +599,6 @@ fn d11_a_plain_answer_of_the_last_lane_at_the_deadline_wins_at_once_in_every_mod
         let over = says(&mut m, &mut bank, 1_000, 0, good("text", Quality::Plain));
         assert_eq!(over, [won(0, "text", Quality::Plain)], "{mode:?}");
     }
-}
-
-#[test]
-fn as_a_last_resort_open_lanes_are_tried_in_rank_order() {
-    let mut bank = a_bank(2);
-    let mut plan = a_plan(Mode::Ordered, 2);
-    plan.last_resort = Some(seconds(5));
-    let mut m = Machine::start(plan.clone(), at(4_999), &mut bank);
-    let retry_at = Some(at(60_000));
-    let expected = Resolution::Unavailable { retry_at };
-    assert_eq!(drain(&mut m), [Effect::Settle(expected)]);
-
-    let mut m = Machine::start(plan, at(5_000), &mut bank);
-    assert_eq!(drain(&mut m), called(&[0]));
-    assert!(m.is_last_resort());
-    let next = says(
-        &mut m,
-        &mut bank,
-        5_001,
-        0,
-        Verdict::Failed(Failure::Transport),
-    );
-    assert_eq!(next, called(&[1]));
-    let over = says(&mut m, &mut bank, 5_002, 1, good("bytes", Quality::Word));
-    assert_eq!(over, [won(1, "bytes", Quality::Word)]);
-    assert_eq!(view(&bank, 1, 5_002).phase, Phase::Closed);
-}
-
-#[test]
-fn a_lane_that_is_due_by_now_is_tried_before_any_last_resort() {
-    let mut bank = a_bank(2);
-    let mut plan = a_plan(Mode::Ordered, 3);
-    plan.last_resort = Some(seconds(5));
-    // The first one fails again, so that it is open for longer than the second.
-    let probe = bank.admit_last_resort(Lane(0), at(40_000), seconds(5));
-    let Admission::Granted(probe) = probe else {
-        panic!("its failure is long ago");
-    };
-    bank.settle(at(40_000), probe, Signal::Transient);
-    let mut m = Machine::start(plan, at(59_000), &mut bank);
-    assert_eq!(drain(&mut m), called(&[2]));
-    let failed = || Verdict::Failed(Failure::Transport);
-    assert_eq!(says(&mut m, &mut bank, 60_500, 2, failed()), called(&[1]));
-    assert_eq!(says(&mut m, &mut bank, 60_600, 1, failed()), called(&[0]));
-}
-
-#[test]
-fn an_open_lane_waits_until_all_others_have_been_tried() {
-    let mut bank = a_bank(1);
-    let mut plan = a_plan(HEDGE, 3);
-    plan.last_resort = Some(seconds(5));
-    let mut m = Machine::start(plan, at(5_000), &mut bank);
-    assert_eq!(drain(&mut m), called(&[1]));
-    assert_eq!(wakes(&mut m, &mut bank, 5_250), called(&[2]));
-    // Both are slow; that alone is no reason to disturb the one that is open.
-    assert_eq!(wakes(&mut m, &mut bank, 5_500), []);
-    let failed = || Verdict::Failed(Failure::Transport);
-    assert_eq!(says(&mut m, &mut bank, 5_600, 1, failed()), []);
-    assert!(!m.is_last_resort());
-    assert_eq!(says(&mut m, &mut bank, 5_700, 2, failed()), called(&[0]));
-    assert!(m.is_last_resort());
-    let over = says(&mut m, &mut bank, 5_800, 0, good("bytes", Quality::Word));
-    assert_eq!(over, [won(0, "bytes", Quality::Word)]);
-}
-
-#[test]
-fn two_copies_on_one_instance_are_tried_one_after_the_other() {
-    let mut bank = a_bank(0);
-    let mut plan = a_plan(RACE, 2);
-    plan.lanes[1].lane = Lane(0);
-    let mut m = Machine::start(plan, at(0), &mut bank);
-    assert_eq!(drain(&mut m), called(&[0]));
-    let next = says(&mut m, &mut bank, 5, 0, Verdict::Miss);
-    let (call, lane) = (CallId(1), Lane(0));
-    assert_eq!(next, [Effect::Call { call, lane }]);
 }
 
 #[test]
