@@ -46,13 +46,14 @@ pub fn decode(bytes: &[u8]) -> Result<String, Undecodable> {
         Some((encoding, bom)) => strictly(encoding, &bytes[bom..])?,
         None => without_bom(bytes)?,
     };
+    // First, for `Á` encoded twice looks mangled and is not, and a lost letter encoded twice looks like letters.
+    let text = undo_double_encoding(text);
     if is_binary(&text) {
         return Err(Undecodable::Binary);
     }
     if is_mangled(&text) {
         return Err(Undecodable::Encoding);
     }
-    let text = undo_double_encoding(text);
     // UTF-16 of Latin text shrinks, legacy CJK grows.
     if text.len() > 2 * BYTE_LIMIT {
         return Err(Undecodable::TooLong);

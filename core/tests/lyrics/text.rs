@@ -126,3 +126,16 @@ fn lines_end_in_every_way() {
     );
     assert_eq!(lines("").collect::<Vec<_>>(), [""]);
 }
+
+#[test]
+fn letters_encoded_twice_are_judged_once_they_are_mended() {
+    let twice = |text: &str| {
+        let letters = text.bytes().map(char::from);
+        letters.collect::<String>()
+    };
+    for text in ["Ágnes álma", "Ívar á Ísafirði"] {
+        assert_eq!(decode(twice(text).as_bytes()).as_deref(), Ok(text));
+    }
+    let lost = twice("caf\u{FFFD} \u{FFFD}t\u{FFFD}");
+    assert!(decode(lost.as_bytes()).is_err(), "letters are lost");
+}
