@@ -114,6 +114,18 @@ mod tests {
     }
 
     #[test]
+    fn a_source_that_served_last_and_is_gone_is_no_record() {
+        let sources = [source("a", 10), source("b", 20)];
+        let asks = plan(&sources, Some(&from(5)), None, Some(2), etag);
+        assert_eq!(asked(&asks), [(0, true), (1, false)]);
+    }
+
+    #[test]
+    fn a_validator_stays_the_same_over_releases() {
+        assert_eq!(etag(&source("a", 10)), "\"655673f5e0a76888\"");
+    }
+
+    #[test]
     fn without_a_record_the_preferred_source_is_what_the_client_knows() {
         let sources = [source("a", 10), source("b", 20)];
         let asks = plan(&sources, Some(&from(5)), None, None, etag);
@@ -123,8 +135,10 @@ mod tests {
     #[test]
     fn a_range_from_zero_may_be_any_encode() {
         let sources = [source("a", 10), source("b", 20)];
-        let asks = plan(&sources, Some(&from(0)), None, None, etag);
-        assert_eq!(asked(&asks), [(0, true), (1, true)]);
+        for last_served in [None, Some(1)] {
+            let asks = plan(&sources, Some(&from(0)), None, last_served, etag);
+            assert_eq!(asked(&asks), [(0, true), (1, true)]);
+        }
     }
 
     #[test]

@@ -21,6 +21,95 @@ fn named(lane: Lane) -> Option<(String, Option<String>)> {
 }
 
 #[test]
+fn priorities_stand_in_their_order_and_somebody_waits_from_what_was_just_added_on() {
+    let all = [
+        (Priority::MISS, -100, false),
+        (Priority::UPGRADE, -50, false),
+        (Priority::SCAN, 0, false),
+        (Priority::WEBHOOK, 10, true),
+        (Priority::PLAYED, 20, true),
+        (Priority::ASKED, 30, true),
+    ];
+    for (priority, number, is_urgent) in all {
+        assert_eq!((priority.get(), priority.is_urgent()), (number, is_urgent));
+        assert_eq!(Priority::new(i64::from(number)), priority);
+    }
+    assert_eq!(Priority::new(i64::MAX).get(), 100);
+    assert_eq!(Priority::new(i64::MIN).get(), -100);
+}
+
+#[test]
+fn words_in_tables_and_json_stay_what_they_are() {
+    let answers = "found instrumental rejected miss open throttled transport lost cancelled";
+    let outcomes = "lyrics instrumental rejected";
+    assert_eq!(LaneAnswer::ALL.map(LaneAnswer::as_str).join(" "), answers);
+    assert_eq!(Outcome::ALL.map(Outcome::as_str).join(" "), outcomes);
+    for answer in LaneAnswer::ALL {
+        assert_eq!(LaneAnswer::of(answer.as_str()), Some(answer));
+        let is_word_of_outcome = Outcome::of(answer.as_str()).is_some();
+        let certain = ["found", "miss"].contains(&answer.as_str()) || is_word_of_outcome;
+        assert_eq!(answer.is_certain(), certain, "{answer:?}");
+    }
+    for outcome in Outcome::ALL {
+        assert_eq!(Outcome::of(outcome.as_str()), Some(outcome));
+    }
+    assert_eq!((LaneAnswer::of(""), Outcome::of("")), (None, None));
+}
+
+#[test]
+fn q7_remembered_answers_are_for_the_lanes_there_were() {
+    let song = Song {
+        title: "Song".to_owned(),
+        artist: "Singer".to_owned(),
+        ..Song::default()
+    };
+    let claim = Claim {
+        ticket: Ticket {
+            work_id: 1,
+            epoch: 1,
+        },
+        identity: identify(&song).unwrap(),
+        song,
+        lease_until: Wall(0),
+        priority: Priority::SCAN,
+        attempts: 0,
+        miss_count: 0,
+        upgrades: 0,
+        providers_version: 7,
+        standing: Quality::None,
+    };
+    assert!(claim.may_read_cache(7));
+    assert!(!claim.may_read_cache(8));
+}
+
+#[test]
+fn what_failed_together_comes_back_spread_evenly_over_a_quarter_of_the_wait() {
+    let ladders = Ladders::default();
+    // The third failure: four minutes, and up to one less.
+    let early = |seed| Duration::from_secs(240) - ladders.backoff(3, seed).unwrap();
+    let mut tenths = [0_u32; 10];
+    for seed in 0..10_000 {
+        assert_ne!(early(seed), early(seed + 1), "seed {seed}");
+        tenths[(early(seed).as_millis() / 6_000) as usize] += 1;
+    }
+    let is_even = |songs: &u32| (850..1_150).contains(songs);
+    assert!(tenths.iter().all(is_even), "{tenths:?}");
+}
+
+#[test]
+fn a_ladder_that_is_to_end_at_zero_never_ends() {
+    let endless = Ladders {
+        park_after: 0,
+        retire_after: 0,
+        ..Ladders::default()
+    };
+    for count in [0, 1, 100, u32::MAX] {
+        assert!(endless.backoff(count, 7).is_some(), "{count} failures");
+        assert!(endless.miss(count).is_some(), "{count} misses");
+    }
+}
+
+#[test]
 fn markers_come_from_titles_and_albums() {
     let marker = |title: &str, album: Option<&str>| Marker::of(title, album).as_str().to_owned();
     assert_eq!(marker("Song", None), "");
@@ -36,6 +125,8 @@ fn markers_come_from_titles_and_albums() {
         ""
     );
     assert_eq!(marker("Live and Let Die", None), "");
+    let live = Marker::of("Song (Live)", None);
+    assert_eq!(Marker::stored(live.as_str().to_owned()), live);
 }
 
 #[test]

@@ -288,13 +288,10 @@ fn called(setup: &Setup, raced: &Raced) -> Vec<String> {
 }
 
 fn remembered(setup: &Setup, claim: &Claim, cached: &Remembered, now: Wall) -> End {
-    let document = Document::read(&cached.body).ok().map(|lyrics| {
-        let document = Document::of(&lyrics);
-        NewDocument {
-            id: document.id.to_string(),
-            body: document.json,
-            quality: cached.quality,
-        }
+    let read = Document::read(&cached.body).ok();
+    let document = read.map(|lyrics| NewDocument {
+        quality: cached.quality,
+        ..NewDocument::of(&lyrics)
     });
     End::Complete(Box::new(Completion {
         outcome: cached.outcome,
@@ -347,14 +344,7 @@ fn concluded(setup: &Setup, job: &Job, raced: Raced, moment: Moment) -> End {
                 Outcome::Rejected => None,
             };
             let quality = lyrics.as_ref().map_or(Quality::None, Lyrics::quality);
-            let document = lyrics.map(|lyrics| {
-                let document = Document::of(&lyrics);
-                NewDocument {
-                    id: document.id.to_string(),
-                    body: document.json,
-                    quality,
-                }
-            });
+            let document = lyrics.as_ref().map(NewDocument::of);
             End::Complete(Box::new(Completion {
                 outcome,
                 document,
