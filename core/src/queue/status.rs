@@ -248,6 +248,17 @@ mod tests {
     }
 
     #[test]
+    fn a_call_leads_only_from_where_it_may_be_made() {
+        let claimable = Status::ALL
+            .into_iter()
+            .filter(|status| status.is_claimable());
+        assert_eq!(claimable.collect::<Vec<_>>(), [Pending, Failed, Deferred]);
+        assert!(Call::Fail.may_leave(Processing) && !Call::Fail.may_leave(Done));
+        assert_eq!(Call::Fail.leads(Processing), [Failed, Parked]);
+        assert_eq!(Call::Fail.leads(Done), []);
+    }
+
+    #[test]
     fn words_name_their_statuses() {
         for status in Status::ALL {
             assert_eq!(Status::of(status.as_str()), Some(status));
