@@ -206,7 +206,6 @@ impl<R: Runtime> RelayBody<R> {
                     .flatten()
                 {
                     Some(continuation) => {
-                        self.relay.resumed();
                         if !twin::is(Twin::BytesMisattributed) {
                             self.served.push((continuation.candidate, 0));
                         }

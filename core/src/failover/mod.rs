@@ -356,11 +356,6 @@ impl<T> Failover<T> {
         &self.attempts
     }
 
-    /// The candidates as they were handed in.
-    pub fn candidates(&self) -> &[Candidate] {
-        &self.candidates
-    }
-
     fn settle(&mut self, resolution: Resolution<T>) -> Outcome<T> {
         let outcome = match resolution {
             Resolution::Won { call, value, .. } | Resolution::BestAvailable { call, value, .. } => {

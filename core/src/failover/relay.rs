@@ -110,11 +110,6 @@ impl Relay {
         self.waiting_since.map(|since| since + self.idle)
     }
 
-    /// A copy goes on from where the last source stopped.
-    pub fn resumed(&mut self) {
-        self.waiting_since = None;
-    }
-
     /// Bytes handed over so far.
     pub fn passed(&self) -> u64 {
         self.passed

@@ -160,10 +160,7 @@ impl World for OneRelay {
                     other => return Err(format!("3.3: {other:?}, though late is {late}")),
                 }
             }
-            Event::Resumed => {
-                state.relay.resumed();
-                state.searching = false;
-            }
+            Event::Resumed => state.searching = false,
             Event::NoCopy => state.over = true,
         }
         Ok(())
