@@ -10,7 +10,7 @@ use std::time::Duration;
 pub const RETRY_UNKNOWN: Duration = Duration::from_secs(60);
 
 /// When a song is looked at again while there is no lane to ask.
-pub const NO_LANES: Duration = Duration::from_secs(60 * 60);
+pub const NO_LANES: Duration = Duration::from_hours(1);
 
 /// One moment on both clocks.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
