@@ -65,6 +65,19 @@ fn intent(wanted: &Wanted, here: Beside, other: Beside) -> Intent {
 }
 
 #[test]
+fn each_reason_has_a_word_that_stays_and_a_sentence_of_its_own() {
+    let words = "already_there not_ours as_good nothing_to_write";
+    assert_eq!(Left::ALL.map(Left::word).join(" "), words);
+    for (at, left) in Left::ALL.into_iter().enumerate() {
+        assert_eq!(Left::of(left.word()), Some(left));
+        assert!(left.sentence().contains(' '));
+        let earlier = &Left::ALL[..at];
+        assert!(earlier.iter().all(|l| l.sentence() != left.sentence()));
+    }
+    assert_eq!(Left::of(""), None);
+}
+
+#[test]
 fn s2_what_we_did_not_write_or_somebody_edited_is_left() {
     let new = wanted(Form::Synced, Quality::Line, "new");
     for here in [

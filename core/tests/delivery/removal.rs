@@ -21,6 +21,22 @@ impl State {
     }
 }
 
+/// Whether a removal that nothing disturbs ends within its three steps: remove, settle, and note it.
+fn ends(removal: &Removal, mut state: State) -> bool {
+    (0..3).any(|_| match removal.next(state.live, &state.progress) {
+        RemovalStep::Remove(_) => {
+            state.live = Seen::Absent;
+            state.progress.changed();
+            false
+        }
+        RemovalStep::Settle => {
+            state.progress.settled();
+            false
+        }
+        RemovalStep::Commit | RemovalStep::Undo(_) => true,
+    })
+}
+
 /// Walks through all of it. How many states there are, or after how many what is broken.
 pub(crate) fn every_removal() -> Result<usize, (usize, String)> {
     let (ours, theirs) = (Digest::of(b"ours"), Digest::of(b"theirs"));
@@ -68,6 +84,9 @@ pub(crate) fn every_removal() -> Result<usize, (usize, String)> {
                     return broken("ours is left");
                 }
             }
+        }
+        if !ends(&removal, state) {
+            return broken("S1: left alone, it never ends");
         }
         for state in next {
             if !seen.contains(&state) {
