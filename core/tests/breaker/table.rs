@@ -289,7 +289,12 @@ fn a_policy_of_zeros_does_not_wedge() {
     };
     let mut b = Breaker::new(zero);
     tell(&mut b, T0, Signal::Transient);
-    tell(&mut b, T0, Signal::Success);
+    let probe = granted(b.admit(T0));
+    match b.admit(T0) {
+        Admission::Refused { until } => assert!(until > T0, "who waits until now never waits"),
+        Admission::Granted(_) => panic!("B1: two probes are out"),
+    }
+    b.settle(T0, probe, Signal::Success);
     assert_eq!(b.view(T0).phase, Phase::Closed);
 }
 
