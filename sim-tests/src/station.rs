@@ -323,6 +323,11 @@ impl Station {
         Handle::current().kill(self.node().id());
     }
 
+    /// Gives back the memory of its disk, when it has ended.
+    pub(crate) fn scrap(&self) {
+        self.0.disk.scrap();
+    }
+
     fn node(&self) -> &NodeHandle {
         self.0.node.get().expect("a station that is built")
     }

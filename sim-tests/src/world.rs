@@ -157,6 +157,7 @@ impl World {
         }
         // The tasks are dropped when their turn comes.
         sleep(Duration::from_secs(1)).await;
+        self.station.scrap();
     }
 }
 

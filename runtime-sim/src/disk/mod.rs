@@ -255,6 +255,12 @@ impl Disk {
         self.state().kill();
     }
 
+    /// Forgets everything on it; files that are open are dead. For the end of a simulation: `madsim` keeps what nodes were
+    /// made of for ever, and with it their disk, which is most of what a simulation needs of memory.
+    pub fn scrap(&self) {
+        self.state().scrap();
+    }
+
     /// What a crash would leave, as another disk; this one goes on.
     pub fn crashed(&self, seed: u64) -> Disk {
         let mut left = self.state().forked();

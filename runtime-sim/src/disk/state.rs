@@ -346,6 +346,15 @@ impl State {
         }
     }
 
+    /// See [`Disk::scrap`](super::Disk::scrap).
+    pub(super) fn scrap(&mut self) {
+        *self = State {
+            next: self.next,
+            life: self.life + 1,
+            ..State::new(self.geometry)
+        };
+    }
+
     /// See [`Disk::crash`](super::Disk::crash).
     pub(super) fn crash(&mut self, dice: &mut Dice) {
         let reached = dice.below(self.namings.len() as u64 + 1);

@@ -33,7 +33,7 @@ pub(crate) struct Ground {
     pub(crate) links: Links,
     pub(crate) disk: Disk,
     /// The database, when it is not on the disk.
-    memory: Option<Arc<Mutex<Db>>>,
+    memory: Arc<Mutex<Option<Db>>>,
     pub(crate) shelf: SimShelf,
     pub(crate) history: History,
     pub(crate) calls: Calls,
@@ -44,8 +44,8 @@ pub(crate) struct Ground {
 impl Ground {
     /// The store for a node whose life ends with the power.
     pub(crate) fn open(&self, life: &Life) -> Result<SimStore, StoreError> {
-        match &self.memory {
-            Some(db) => SimStore::new(&lock(db), self.clock.clone()),
+        match &*lock(&self.memory) {
+            Some(db) => SimStore::new(db, self.clock.clone()),
             None => {
                 let store = SimStore::on_disk(&self.disk, self.clock.clone())?;
                 Ok(store.dying_with(self.disk.clone(), life.clone()))
@@ -58,8 +58,8 @@ impl Ground {
         &self,
         question: impl FnOnce(&Reader) -> Result<T, segue_sqlite::Error>,
     ) -> T {
-        let reader = match &self.memory {
-            Some(db) => lock(db).reader(),
+        let reader = match &*lock(&self.memory) {
+            Some(db) => db.reader(),
             None => self.disk.database().and_then(|db| db.reader()),
         };
         let reader = reader.expect("a database that can be read");
@@ -104,7 +104,7 @@ impl World {
                 true => formatted().copy(),
                 false => Disk::new(Geometry::COMMON),
             },
-            memory: memory.map(|db| Arc::new(Mutex::new(db))),
+            memory: Arc::new(Mutex::new(memory)),
             shelf,
             calls: Calls::default(),
             errors: Errors::default(),
@@ -165,7 +165,7 @@ impl World {
         let ground = &self.ground;
         ground.trace.note("world", "the power goes");
         ground.history.count("power cut");
-        if ground.memory.is_none() {
+        if lock(&ground.memory).is_none() {
             ground.disk.crash(seed);
         }
         ground.shelf.crash(seed);
@@ -185,6 +185,8 @@ impl World {
             Handle::current().kill(lane.node.id());
         }
         sleep(Duration::from_secs(1)).await;
+        self.ground.disk.scrap();
+        lock(&self.ground.memory).take();
     }
 }
 
