@@ -94,8 +94,11 @@ async fn s27_an_open_breaker_stays_open_over_restarts() {
             provider.count()
         );
         assert!(open >= RESTARTS - enough);
-        // A life may end before it has noted what its last question came to.
-        assert!(provider.count() <= enough + 1, "{}", provider.count());
+        // Each life before it was open may end before it has noted what its last question came to; so may the one in which
+        // it opens, for that is seen before it is stored.
+        let unnoted = RESTARTS - open + 1;
+        let asked = provider.count();
+        assert!(asked <= enough + unnoted, "{asked} requests");
     }
 }
 
